@@ -93,7 +93,7 @@ impl Style {
             }
             last.push_str(separator.trim_end());
             if last.chars().count() + 1 + part.chars().count() + separator.trim_end().len() > room {
-                lines.push(part.into_owned());
+                lines.push(part.to_owned());
             } else {
                 last.push(' ');
                 last.push_str(part);

@@ -9,6 +9,7 @@ use cotree_report::names::{Names, matches};
 use cotree_report::unit::{Unit, UnitFunction};
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use std::io::Write;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Arguments of `cotree cfg`.
@@ -41,6 +42,14 @@ enum Format {
 
 /// Runs `cotree cfg`.
 pub fn run(args: &CfgArgs) -> Result<()> {
+    if let Some(profile) = args.input.profile.as_ref().filter(|profile| !profile.exists()) {
+        let (first, second) = (&args.function, profile.display());
+        if Path::new(first).is_file() {
+            return Err(miette!(
+                "there is no profile {second}: the function comes first, as in `cotree cfg {second} {first}`"
+            ));
+        }
+    }
     let loaded = args.input.load(Reader::Person)?;
     let units = loaded.units_with_blocks()?;
     args.vouched.check(loaded.recovered())?;

@@ -207,6 +207,18 @@ impl Input {
     }
 }
 
+/// Refuses a source file in the place of bitcode.
+pub fn expect_bitcode(path: &Path) -> Result<()> {
+    if !is_source(path) {
+        return Ok(());
+    }
+    Err(miette!(
+        "{} is a source file, and bitcode is read here: compile it with `cotree cc -c`, `cotree c++ -c` or `rustc --emit llvm-bc`, and \
+         name what that writes",
+        path.display()
+    ))
+}
+
 /// Is it the name of a source file?
 fn is_source(path: &Path) -> bool {
     const ENDINGS: [&str; 10] = ["c", "cc", "cpp", "cxx", "C", "h", "hh", "hpp", "hxx", "rs"];

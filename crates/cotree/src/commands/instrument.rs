@@ -1,5 +1,6 @@
 //! `cotree instrument`: puts probes into a bitcode file that is compiled and linked by other means.
 
+use super::input::expect_bitcode;
 use super::into_report;
 use super::output::answer;
 use crate::driver::embedded;
@@ -36,6 +37,7 @@ pub fn run(args: &InstrumentArgs, options: &BuildOptions) -> Result<()> {
     if options.use_profile.is_some() {
         bail!("cotree instrument puts counters in, and --use counts nothing: give --use to cotree cc, c++ or cargo");
     }
+    expect_bitcode(&args.input)?;
     let bitcode = regular::read(&args.input, regular::LARGEST_INPUT)
         .into_diagnostic()
         .wrap_err_with(|| format!("cannot read {}", args.input.display()))?;

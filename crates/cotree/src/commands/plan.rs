@@ -5,7 +5,7 @@ mod explain;
 mod files;
 mod json;
 
-use super::input::{Binaries, Reader, load};
+use super::input::{Binaries, Reader, expect_bitcode, load};
 use super::into_report;
 use super::output::{Looks, Output};
 use crate::{folder, lines};
@@ -76,6 +76,7 @@ fn write_within(style: Style, line: &str, out: &mut dyn Write) -> io::Result<()>
 
 /// Runs `cotree plan`.
 pub fn run(args: &PlanArgs, options: &BuildOptions) -> Result<()> {
+    args.files.iter().try_for_each(|file| expect_bitcode(file))?;
     if let Some(function) = &args.explain {
         let text = Planned::open(&args.files, options)?.explain(function)?;
         let style = args.looks.style(&args.output);

@@ -294,9 +294,11 @@ fn window(args: &TraceArgs, traced: &Traced<'_>) -> Result<(u64, u64)> {
     };
     let resolve = |point: &Point| match point {
         Point::Block(block) => Ok(*block),
-        Point::Begin(function, nth) => traced
-            .nth_begin(thread, function, *nth)
-            .ok_or_else(|| miette!("{function} does not begin {nth} times in thread {}", thread.stream.number)),
+        Point::Begin(function, nth) => traced.nth_begin(thread, function, *nth).ok_or_else(|| {
+            let times = if *nth == 1 { String::new() } else { format!(" {nth} times") };
+            let all = "`cotree trace --by call` shows what does";
+            miette!("{function} does not begin{times} in thread {}: {all}", thread.stream.number)
+        }),
     };
     let from = args.from.as_ref().map_or(Ok(0), resolve)?;
     let to = match args.to.as_ref() {

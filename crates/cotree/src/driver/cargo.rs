@@ -9,8 +9,11 @@ use super::cargo_config::{Debug, Settings};
 use super::cargo_verbs::{self, Verb};
 use super::unpack::{Toolkit, driver_option};
 use super::{Error, KEEP_LOOPS, cargo_host_tests, linker, pgo, weights};
+use crate::lines;
 use clap::{Arg, Args, Command as ClapCommand, FromArgMatches, value_parser};
+use cotree_core::method::Method;
 use cotree_options::{BuildOptions, shape, shape_for_one_screen};
+use miette::IntoDiagnostic;
 use serde::Deserialize;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -25,6 +28,8 @@ pub fn run(mut options: BuildOptions, arguments: Vec<OsString>) -> miette::Resul
     // Options may stand in front of `cargo`, or between it and the verb. Only now all of them are known.
     let _made = weights::resolve_all(&mut options)?;
     super::check(&options)?;
+    // Cargo does all steps of the build.
+    options.check_all().into_diagnostic()?;
     if line.kind == Verb::Pgo {
         if line.toolchain.is_some() {
             return Err(Error::PgoToolchain.into());
@@ -111,7 +116,14 @@ fn build(mut options: BuildOptions, line: &Line) -> Result<ExitCode, Error> {
         after.push("-Clto=off".into());
     }
     cargo.args(after);
-    super::run(cargo)
+    let ended = super::run(cargo)?;
+    if ended != ExitCode::SUCCESS && Method::from_name(&profile).is_some() {
+        lines::note(format_args!(
+            "cotree: help: what stands behind `{}` is for cargo: the method is named before, as in `cargo cotree --profile {profile} {0}`",
+            line.verb
+        ));
+    }
+    Ok(ended)
 }
 
 /// Where the last `--config` of cargo's own arguments ends; those behind `--` are the program's.
@@ -309,9 +321,11 @@ fn flags(options: &BuildOptions, toolkit: &Toolkit, rustc: &Rustc, target: &str)
     if rustc.version >= (1, 90) && target == "x86_64-unknown-linux-gnu" {
         flags.push("-Clinker-features=-lld".into());
     }
-    // What links say of profiles that do not fit is for the user. Since 1.86 rustc keeps it to itself unless told
-    // otherwise.
-    if options.use_profile.is_some() && rustc.version >= (1, 86) {
+    // What links say of profiles that do not fit, and of options and patterns that change nothing, is for the user.
+    // Since 1.86 rustc keeps it to itself unless told otherwise.
+    let has_patterns = [&options.include, &options.exclude, &options.exclude_file].iter().any(|all| !all.is_empty());
+    let may_be_told = options.use_profile.is_some() || has_patterns || !options.idle().is_empty();
+    if may_be_told && rustc.version >= (1, 86) {
         flags.push("-Wlinker-messages".into());
     }
     if options.early() {

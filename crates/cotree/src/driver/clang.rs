@@ -14,9 +14,10 @@
 
 use super::unpack::Toolkit;
 use super::{Error, KEEP_LOOPS, linker, print_path, response_file, search};
+use crate::lines;
 use clap::{Args, Command as ClapCommand, FromArgMatches};
 use cotree_llvm::{ASKED, Compiled, LINES_FOR_REPORTS, MARK};
-use cotree_options::{BuildOptions, shape};
+use cotree_options::{BuildOptions, environment_variables, shape};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -215,6 +216,17 @@ fn own_options(options: &BuildOptions, user: Vec<OsString>) -> miette::Result<(B
     Ok((options, rest))
 }
 
+/// An option of ours that stands among clang's, which does not know it.
+fn misplaced(user: &[OsString]) -> Option<String> {
+    let names = environment_variables();
+    let end = user.iter().position(|argument| argument == "--").unwrap_or(user.len());
+    user[..end].iter().find_map(|argument| {
+        let word = argument.to_str()?.strip_prefix("--")?;
+        let name = word.split_once('=').map_or(word, |(name, _)| name);
+        names.iter().any(|(option, _)| option == name).then(|| name.to_owned())
+    })
+}
+
 /// Runs clang, and ends as it ends.
 pub fn run(language: Language, options: &BuildOptions, user: Vec<OsString>) -> miette::Result<ExitCode> {
     let (mut options, user) = own_options(options, user)?;
@@ -226,12 +238,19 @@ pub fn run(language: Language, options: &BuildOptions, user: Vec<OsString>) -> m
         return Ok(ExitCode::SUCCESS);
     }
     options.lto = options.lto.or(wishes.lto.then_some(true));
+    let misplaced = misplaced(&user);
     let mut command = Command::new(clang);
     command.args(arguments(user, &wishes, &options, &toolkit)).envs(options.environment());
     if let Some(linker) = wishes.linker {
         command.env(linker::CHOICE, linker);
     }
-    Ok(super::run(command)?)
+    let ended = super::run(command)?;
+    if let Some(option) = misplaced.filter(|_| ended != ExitCode::SUCCESS) {
+        lines::note(format_args!(
+            "cotree: help: --{option} stands before cc and c++, as in `cotree --{option} … cc …`; among clang's options it is --cotree-{option}"
+        ));
+    }
+    Ok(ended)
 }
 
 #[cfg(test)]

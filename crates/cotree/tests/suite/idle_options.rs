@@ -87,6 +87,18 @@ fn options_without_effect_are_told() {
 }
 
 #[test]
+fn cargo_tells_too() {
+    let manifest = "[package]\nname = \"tiny\"\nversion = \"0.0.0\"\nedition = \"2021\"\n[workspace]\n";
+    let project = Project::new(&[("Cargo.toml", manifest), ("src/main.rs", "fn main() {}\n")]);
+    let build = said(&project, "cargo --include tiny::man build");
+    assert!(build.contains("--include 'tiny::man' does not match any of the"), "{build}");
+    let refused = project.fails("cargo --pending build");
+    assert!(refused.starts_with("cotree: error: --pending is about paths across functions"), "before cargo: {refused}");
+    let misplaced = project.fails("cargo build --profile path");
+    assert!(misplaced.contains("as in `cargo cotree --profile path build`"), "{misplaced}");
+}
+
+#[test]
 fn variables_are_ours_or_told() {
     let project = Project::new(&[("p.c", PROGRAM)]);
     let with = |name: &str, value: &str, line: &str| {

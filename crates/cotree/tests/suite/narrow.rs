@@ -51,6 +51,11 @@ fn mistakes_are_answered() {
     let undefined = project.fails("cc -Wno-implicit-function-declaration -o p p.c");
     assert!(undefined.contains("/0.p.o: in function `main'"), "the object is named for its source: {undefined}");
 
+    let order = project.fails("cc --profile path -o q q.c");
+    assert!(order.contains("--profile stands before cc and c++") && order.contains("--cotree-profile"), "{order}");
+    for command in ["plan q.c", "instrument q.c -o q.bc"] {
+        assert!(project.fails(command).contains("q.c is a source file, and bitcode is read here"), "{command}");
+    }
     project.ok("cc -O0 -g -o q q.c");
     let here = project.fails("run q");
     assert!(here.contains("say ./q"), "{here}");
@@ -58,6 +63,8 @@ fn mistakes_are_answered() {
         let run = project.command(project.path("q")).env("COTREE_FILE", profile).status().expect("it starts");
         assert!(run.success());
     }
+    let order = project.fails("cfg a.cotree main");
+    assert!(order.contains("`cotree cfg main a.cotree`"), "{order}");
     let note = |line: &str| {
         let output = project.cotree(line).output().expect("cotree starts");
         String::from_utf8(output.stderr).expect("text").contains("q.c: it was edited since the program was built")
