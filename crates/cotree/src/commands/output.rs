@@ -44,7 +44,7 @@ pub struct Looks {
     /// When to use colours
     #[arg(long, value_enum, default_value_t, value_name = "WHEN", alias = "colour", hide_short_help = true)]
     color: Colour,
-    /// Columns; by default the terminal's width, or as many as needed where there is no terminal (whatever COLUMNS says)
+    /// Columns; by default the terminal's width, or as many as needed where there is no terminal
     #[arg(long, value_name = "N", hide_short_help = true)]
     width: Option<u16>,
 }
