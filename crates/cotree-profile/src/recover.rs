@@ -149,6 +149,12 @@ pub fn recover(binary: &BinaryFile, counts: &UnitCounts) -> Result<UnitProfile, 
     Ok(profile)
 }
 
+/// How many activations a run left at an instruction that is no known call ([`Note::UnknownExits`]).
+#[must_use]
+pub fn unknown_exits(binary: &BinaryFile, counts: &UnitCounts) -> u64 {
+    UnitExits::new(binary, counts).0.unknown_total
+}
+
 pub(crate) fn check_counts(binary: &BinaryFile, counts: &UnitCounts) -> Result<(), UnitError> {
     if binary.unit() != counts.unit {
         return Err(UnitError::OtherBuild {

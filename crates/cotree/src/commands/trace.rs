@@ -7,13 +7,12 @@ use super::output::{Looks, Output};
 use crate::lines;
 use clap::{Args, ValueEnum};
 use cotree_profile::binary::BinaryFile;
-use cotree_profile::counts::UnitCounts;
 use cotree_profile::file::{Kind, ProfileFile};
 use cotree_profile::method::MethodNote;
 use cotree_profile::method::trace::count::count;
 use cotree_profile::method::trace::streams::{Ring, Streams};
 use cotree_profile::method::trace::{TraceNote, UnitTables};
-use cotree_profile::recover::{Note, UnitProfile, open_binary, recover};
+use cotree_profile::recover::{Note, UnitProfile, open_binary, recover, unknown_exits};
 use cotree_report::files::FilePattern;
 use cotree_report::method::trace::Traced;
 use cotree_report::method::trace::rows::{By, Rows, SourceLine};
@@ -167,12 +166,6 @@ fn tables(binary: &BinaryFile) -> Result<UnitTables<'_>> {
     UnitTables::new(binary).map_err(|why| miette!("no trace of {}: {why}", binary.path().display()))
 }
 
-/// Did a signal end the program, or part of it, where it was in no call?
-fn interrupted(binary: &BinaryFile, counts: &UnitCounts) -> bool {
-    let profile = recover(binary, counts);
-    profile.is_ok_and(|profile| profile.notes.iter().any(|note| matches!(note, Note::UnknownExits(_))))
-}
-
 /// Runs `cotree trace`.
 pub fn run(args: &TraceArgs) -> Result<()> {
     let file = args.input.open()?;
@@ -189,8 +182,12 @@ pub fn run(args: &TraceArgs) -> Result<()> {
     }
     edited::note([&binary], &SourceArgs::default().sources(), args.file.as_ref());
     let tables = tables(&binary)?;
-    let traced = Traced::new(&tables, &streams, args.thread);
-    if file.units.iter().any(|counts| interrupted(&binary, counts)) {
+    let traced = match args.last {
+        Some(last) => Traced::tail(&tables, &streams, args.thread, last),
+        None => Traced::new(&tables, &streams, args.thread),
+    };
+    // A signal ended the program, or part of it, where it was in no call.
+    if file.units.iter().any(|counts| unknown_exits(&binary, counts) > 0) {
         lines::note(format_args!(
             "note: a signal ended activations outside of calls: what they did after they last wrote to the trace is not known; blocks that are shown there may not have run, and others may have"
         ));
@@ -377,7 +374,7 @@ fn write_profile(args: &TraceArgs, file: &ProfileFile, traced: &Traced<'_>) -> R
     Reader::of(args.json).show_profile(&mut profile);
     let functions = count(traced.tables, traced.streams, &traced.threads, stretch);
     let mut profile = UnitProfile { functions, ..profile };
-    let Ring { overwritten, streams_gone: gone } = traced.streams.ring();
+    let Ring { overwritten, streams_gone: gone, .. } = traced.streams.ring();
     if overwritten {
         profile.notes.push(Note::Method(MethodNote::Trace(TraceNote::NewestOnly { gone })));
     }

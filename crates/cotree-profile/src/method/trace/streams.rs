@@ -133,9 +133,11 @@ pub struct Streams {
     ring: Ring,
 }
 
-/// What a ring has lost.
+/// The ring in which the newest part of traces is kept, and what it has lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ring {
+    /// There is one.
+    pub exists: bool,
     /// Some chunks were written over.
     pub overwritten: bool,
     /// How many streams are gone, with all that they had: of threads that ended, and of signal handlers.
@@ -197,7 +199,7 @@ impl Streams {
         self.paused
     }
 
-    /// What the ring has lost, if they are in one.
+    /// The ring that they are in, if they are in one.
     #[must_use]
     pub const fn ring(&self) -> Ring {
         self.ring
@@ -268,6 +270,7 @@ impl Found<'_> {
 
     /// The chunks in so many places of a ring.
     fn ring(&mut self, start: u64, places: u64) -> io::Result<Result<(), &'static str>> {
+        self.ring.exists = true;
         let (mut newest, mut busy) = (0, false);
         for place in 0..places {
             let at = start + place * TraceChunk::PLACE;

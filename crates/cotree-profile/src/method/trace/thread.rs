@@ -112,12 +112,31 @@ impl<'t> Thread<'t> {
     pub fn new(tables: &UnitTables<'_>, streams: &'t Streams, stream: &'t Stream) -> Self {
         let mut first = 1;
         let survey = |part| {
-            let open_end = if stream.is_over_with(part) { Stop::Returned } else { open_end(stream) };
-            let survey = Survey::new(tables, streams, part, first, open_end);
+            let survey = Survey::new(tables, streams, part, part.entrances().next(), first, open_end(stream, part));
             first += survey.blocks + survey.uncertain;
             survey
         };
         Self { stream, parts: stream.parts().map(survey).collect() }
+    }
+
+    /// Reads the end of a thread's stream: of its last part not much more than the last `blocks` blocks, if the stream
+    /// can be read from so late a point. Blocks are numbered from 1 there.
+    #[must_use]
+    pub fn tail(tables: &UnitTables<'_>, streams: &'t Streams, stream: &'t Stream, blocks: u64) -> Self {
+        let Some(part) = stream.parts().next_back() else { return Self { stream, parts: Vec::new() } };
+        let entrances: Vec<u64> = part.entrances().collect();
+        let mut tried = 1;
+        loop {
+            let entrance = entrances.iter().rev().nth(tried - 1).or(entrances.first()).copied();
+            let survey = Survey::new(tables, streams, part, entrance, 1, open_end(stream, part));
+            // What was not told of a deep stack may be known from an earlier point.
+            let stops = matches!(survey.stop, Stop::Lost | Stop::Unreadable(_) | Stop::NoEntrance);
+            let suffices = survey.blocks > blocks && !stops && !survey.end.is_open_ended();
+            if suffices || tried >= entrances.len() {
+                return Self { stream, parts: vec![survey] };
+            }
+            tried *= 2;
+        }
     }
 
     /// How many blocks ran.
@@ -133,9 +152,11 @@ impl<'t> Thread<'t> {
     }
 }
 
-/// How the last part of a stream ends that does not say so itself.
-const fn open_end(stream: &Stream) -> Stop {
-    if stream.cut {
+/// How a part of a stream ends that does not say so itself.
+fn open_end(stream: &Stream, part: Part<'_>) -> Stop {
+    if stream.is_over_with(part) {
+        Stop::Returned
+    } else if stream.cut {
         Stop::NoRoom
     } else if stream.lost {
         Stop::Lost
@@ -193,7 +214,15 @@ impl Depth {
 }
 
 impl<'t> Survey<'t> {
-    fn new(tables: &UnitTables<'_>, streams: &'t Streams, part: Part<'t>, first: u64, open_end: Stop) -> Self {
+    /// Reads a part from one of its entrances on.
+    fn new(
+        tables: &UnitTables<'_>,
+        streams: &'t Streams,
+        part: Part<'t>,
+        entrance: Option<u64>,
+        first: u64,
+        open_end: Stop,
+    ) -> Self {
         let mut survey = Self {
             part,
             entrance: part.start(),
@@ -213,7 +242,7 @@ impl<'t> Survey<'t> {
             doubts: Vec::new(),
             places: Vec::new(),
         };
-        let Some(entrance) = part.entrances().next() else { return survey };
+        let Some(entrance) = entrance else { return survey };
         survey.entrance = entrance;
         survey.bytes = (part.end() - entrance, entrance - part.start());
         let mut reader = tables.read(streams, part, entrance);

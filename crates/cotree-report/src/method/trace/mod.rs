@@ -45,10 +45,22 @@ impl<'a> Traced<'a> {
         Self { binary: tables.binary(), tables, streams, threads }
     }
 
+    /// Reads the streams of one thread, or of all, as far as that takes to show the last blocks of each. Where all of a
+    /// trace is kept it can be read from its beginning only; a ring can be read from many points.
+    #[must_use]
+    pub fn tail(tables: &'a UnitTables<'a>, streams: &'a Streams, thread: Option<u64>, blocks: u64) -> Self {
+        if !streams.ring().exists {
+            return Self::new(tables, streams, thread);
+        }
+        let wanted = streams.iter().filter(|stream| thread.is_none_or(|number| number == stream.number));
+        let threads = wanted.map(|stream| Thread::tail(tables, streams, stream, blocks)).collect();
+        Self { binary: tables.binary(), tables, streams, threads }
+    }
+
     /// What the ring has lost, as a sentence.
     #[must_use]
     pub fn lost(&self) -> Option<String> {
-        let Ring { overwritten, streams_gone } = self.streams.ring();
+        let Ring { overwritten, streams_gone, .. } = self.streams.ring();
         let gone = match streams_gone {
             0 => String::new(),
             1 => "; nothing is left of 1 thread or signal handler that was over".to_owned(),

@@ -334,18 +334,27 @@ impl<'a> Rows<'a> {
     /// The row as text.
     #[must_use]
     pub fn text(&self, row: &Row) -> String {
-        let whole = self.text_with(row, usize::MAX);
+        self.numbered(row, row.block.into())
+    }
+
+    /// The row as text, with the number of its block counted back from the last one, which is 0.
+    pub(super) fn text_before(&self, row: &Row, last: u64) -> String {
+        self.numbered(row, i128::from(row.block) - i128::from(last))
+    }
+
+    fn numbered(&self, row: &Row, number: i128) -> String {
+        let whole = self.text_with(row, number, usize::MAX);
         let Some(width) = self.width.filter(|&width| whole.chars().count() > width) else { return whole };
         let names = match row.what {
             What::Abandoned(_, Some(_)) | What::Catch(..) => 2,
             _ => 1,
         };
-        let shortest = self.text_with(row, LEAST).chars().count();
-        self.text_with(row, LEAST + width.saturating_sub(shortest) / names)
+        let shortest = self.text_with(row, number, LEAST).chars().count();
+        self.text_with(row, number, LEAST + width.saturating_sub(shortest) / names)
     }
 
     /// The row as text, with names of at most so many columns.
-    fn text_with(&self, row: &Row, most: usize) -> String {
+    fn text_with(&self, row: &Row, number: i128, most: usize) -> String {
         let name = |function| shortened(self.name(function), most);
         let callee = |function, call| shortened(self.callee(function, call), most);
         let at = |position: Option<String>| position.map(|at| format!("  {at}")).unwrap_or_default();
@@ -386,7 +395,7 @@ impl<'a> Rows<'a> {
         };
         let deeper = if row.depth > DEEPEST { format!("({}) ", row.depth) } else { String::new() };
         let doubt = if row.certain { "" } else { "  ?" };
-        format!("{:>10}  {:2$}{deeper}{text}{doubt}", row.block, "", row.depth.min(DEEPEST))
+        format!("{number:>10}  {:1$}{deeper}{text}{doubt}", "", row.depth.min(DEEPEST))
     }
 
     /// The row for other programs.

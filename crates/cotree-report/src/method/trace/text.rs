@@ -235,7 +235,8 @@ impl Traced<'_> {
         Ok(())
     }
 
-    /// Writes the last blocks of each thread, and the stack at its end.
+    /// Writes the last blocks of each thread, and the stack at its end. Blocks in a ring are counted back from the last
+    /// one: only its end is read.
     ///
     /// # Errors
     /// If the output can't be written.
@@ -245,7 +246,12 @@ impl Traced<'_> {
             let Some(part) = thread.parts.last() else { continue };
             let end = part.first + part.blocks - 1;
             let stretch = Stretch { from: (end + 1).saturating_sub(last), to: u64::MAX, backwards: false };
-            self.forwards(rows, part, stretch, &mut |shown| self.show(rows, thread, shown, Form::Text, out))?;
+            self.forwards(rows, part, stretch, &mut |shown| {
+                shown.iter().try_for_each(|row| match self.streams.ring().exists {
+                    true => writeln!(out, "{}", rows.text_before(row, end)),
+                    false => writeln!(out, "{}", rows.text(row)),
+                })
+            })?;
             writeln!(out, "{:>10}  {}", "", stop(rows, &part.stop))?;
             let stack = rows.under_way(self.tables, part);
             if !stack.is_empty() {

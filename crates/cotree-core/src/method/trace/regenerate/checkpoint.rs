@@ -165,6 +165,12 @@ impl Checkpoint {
         self.next == Next::Unknown
     }
 
+    /// May there have been more activations around those that were told when the stream began?
+    #[must_use]
+    pub fn is_open_ended(&self) -> bool {
+        self.open_ended
+    }
+
     /// The checkpoint, if the thread was interrupted and did not go on: next comes a record of the runtime.
     #[must_use]
     pub fn interrupted(mut self) -> Self {
