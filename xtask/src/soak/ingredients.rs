@@ -123,7 +123,8 @@ pub const INGREDIENTS: &[Ingredient] = &[
     Ingredient { doubts: Doubts::Allowed, timing: Timing::Lines, ..ingredient!("interrupted_end", c) },
     Ingredient { threads: true, ..ingredient!("unwound_threads", cpp) },
     ingredient!("terminates", cpp),
-    Ingredient { threads: true, ..ingredient!("thread_locals", cpp) },
+    // Which objects are the first ones is for the threads to say.
+    Ingredient { timing: Timing::Lines, threads: true, ..ingredient!("thread_locals", cpp) },
     ingredient!("coroutines", cpp),
 ];
 
