@@ -16,7 +16,7 @@ fn main() {
     println!("cargo::rerun-if-changed={}", workspace.join("Cargo.toml").display());
     println!("cargo::rerun-if-changed={}", workspace.join("Cargo.lock").display());
     let plugin = build_plugin(&workspace);
-    println!("cargo::rustc-env=COTREE_EMBEDDED_PLUGIN={}", plugin.display());
+    println!("cargo::rustc-env=EMBEDDED_PLUGIN={}", plugin.display());
     let mut wrapped = BTreeSet::new();
     for flavour in Flavour::ALL {
         let name = flavour.name.to_uppercase();
@@ -24,16 +24,16 @@ fn main() {
         let (small, same) = build_runtime(&workspace, &flavour, Contents::CountersAlone);
         let names = [&exports, &same].map(|names| fs::read_to_string(names).expect("it was just written"));
         assert_eq!(names[0], names[1], "what the runtime ({name}) exports does not depend on what it records");
-        println!("cargo::rustc-env=COTREE_EMBEDDED_RUNTIME_{name}={}", runtime.display());
-        println!("cargo::rustc-env=COTREE_EMBEDDED_RUNTIME_{name}_COUNTERS_ALONE={}", small.display());
-        println!("cargo::rustc-env=COTREE_EMBEDDED_EXPORTS_{name}={}", exports.display());
+        println!("cargo::rustc-env=EMBEDDED_RUNTIME_{name}={}", runtime.display());
+        println!("cargo::rustc-env=EMBEDDED_RUNTIME_{name}_COUNTERS_ALONE={}", small.display());
+        println!("cargo::rustc-env=EMBEDDED_EXPORTS_{name}={}", exports.display());
         let exports = fs::read_to_string(exports).expect("it was just written");
         wrapped.extend(exports.lines().filter_map(|name| name.strip_prefix(WRAP)).map(str::to_owned));
     }
     let threads = BTreeSet::from(["pthread_create".to_owned()]);
     for (name, functions) in [("PASSTHROUGH", &wrapped), ("PASSTHROUGH_THREADS", &threads)] {
         let archive = build_passthrough(&name.to_lowercase(), functions);
-        println!("cargo::rustc-env=COTREE_EMBEDDED_{name}={}", archive.display());
+        println!("cargo::rustc-env=EMBEDDED_{name}={}", archive.display());
     }
 }
 

@@ -304,7 +304,11 @@ mod tests {
         assert!(line("-fwhole-program-vtables a.c", "a.c").starts_with("-flto=thin -fno-split-lto-unit"));
         let early = line("a.c", "--cotree-at=early a.c");
         assert!(early.contains("-disable-llvm-passes") && early.ends_with("cotree-compiled=early"), "{early}");
-        assert!(line("a.c", "--cotree-event-limit a.c").ends_with("cotree-compiled=late,event-limit"));
+        let limits = line("a.c", "--cotree-event-limit a.c");
+        assert!(limits.contains("cotree-compiled=late,event-limit") && limits.ends_with("cotree-asked=event-limit"));
+        // That of `-flto` is no option of the compilation alone.
+        let joined = line("-flto a.c", "--cotree-lto=on --cotree-threads=off a.c");
+        assert!(joined.ends_with("cotree-asked=threads"), "{joined}");
     }
 
     #[test]

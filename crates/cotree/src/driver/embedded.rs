@@ -3,21 +3,21 @@
 use cotree_lto::protocol::OutputKind;
 
 /// `libcotree_lto.so`, the linker plugin.
-pub static PLUGIN: &[u8] = include_bytes!(env!("COTREE_EMBEDDED_PLUGIN"));
+pub static PLUGIN: &[u8] = include_bytes!(env!("EMBEDDED_PLUGIN"));
 
 /// `cotree.h`, what a C or C++ program may ask of its profile.
 pub static HEADER: &[u8] = include_bytes!("../../../../include/cotree.h");
 
 /// The runtime for dynamically linked executables, for static ones, and for shared libraries, each a relocatable
 /// object.
-static DYNAMIC_RUNTIME: &[u8] = include_bytes!(env!("COTREE_EMBEDDED_RUNTIME_DYNAMIC"));
-static STATIC_RUNTIME: &[u8] = include_bytes!(env!("COTREE_EMBEDDED_RUNTIME_STATIC"));
-static SHARED_RUNTIME: &[u8] = include_bytes!(env!("COTREE_EMBEDDED_RUNTIME_SHARED"));
+static DYNAMIC_RUNTIME: &[u8] = include_bytes!(env!("EMBEDDED_RUNTIME_DYNAMIC"));
+static STATIC_RUNTIME: &[u8] = include_bytes!(env!("EMBEDDED_RUNTIME_STATIC"));
+static SHARED_RUNTIME: &[u8] = include_bytes!(env!("EMBEDDED_RUNTIME_SHARED"));
 
 /// The runtimes for link units that have counters and nothing else: a third smaller.
-static DYNAMIC_COUNTERS_ALONE: &[u8] = include_bytes!(env!("COTREE_EMBEDDED_RUNTIME_DYNAMIC_COUNTERS_ALONE"));
-static STATIC_COUNTERS_ALONE: &[u8] = include_bytes!(env!("COTREE_EMBEDDED_RUNTIME_STATIC_COUNTERS_ALONE"));
-static SHARED_COUNTERS_ALONE: &[u8] = include_bytes!(env!("COTREE_EMBEDDED_RUNTIME_SHARED_COUNTERS_ALONE"));
+static DYNAMIC_COUNTERS_ALONE: &[u8] = include_bytes!(env!("EMBEDDED_RUNTIME_DYNAMIC_COUNTERS_ALONE"));
+static STATIC_COUNTERS_ALONE: &[u8] = include_bytes!(env!("EMBEDDED_RUNTIME_STATIC_COUNTERS_ALONE"));
+static SHARED_COUNTERS_ALONE: &[u8] = include_bytes!(env!("EMBEDDED_RUNTIME_SHARED_COUNTERS_ALONE"));
 
 /// The runtime for a kind of link; of programs that have `counters_alone`, the small one.
 pub fn runtime(kind: OutputKind, is_static: bool, counters_alone: bool) -> &'static [u8] {
@@ -31,11 +31,11 @@ pub fn runtime(kind: OutputKind, is_static: bool, counters_alone: bool) -> &'sta
 
 /// Symbols that the runtime exports in dynamically linked executables, one per line: its API, its replacements for
 /// functions of the C library, and each `__wrap_X` to which the linker has to send references to X.
-pub static DYNAMIC_EXPORTS: &str = include_str!(env!("COTREE_EMBEDDED_EXPORTS_DYNAMIC"));
+pub static DYNAMIC_EXPORTS: &str = include_str!(env!("EMBEDDED_EXPORTS_DYNAMIC"));
 /// The exports for static executables.
-pub static STATIC_EXPORTS: &str = include_str!(env!("COTREE_EMBEDDED_EXPORTS_STATIC"));
+pub static STATIC_EXPORTS: &str = include_str!(env!("EMBEDDED_EXPORTS_STATIC"));
 
 /// An archive with a weak `__wrap_X` for each of these, which only calls X.
-pub static PASSTHROUGH: &[u8] = include_bytes!(env!("COTREE_EMBEDDED_PASSTHROUGH"));
+pub static PASSTHROUGH: &[u8] = include_bytes!(env!("EMBEDDED_PASSTHROUGH"));
 /// The one of these that libgcc defines too, for linkers that have to be forced to take ours.
-pub static PASSTHROUGH_THREADS: &[u8] = include_bytes!(env!("COTREE_EMBEDDED_PASSTHROUGH_THREADS"));
+pub static PASSTHROUGH_THREADS: &[u8] = include_bytes!(env!("EMBEDDED_PASSTHROUGH_THREADS"));
