@@ -243,7 +243,7 @@ mod tests {
     fn long_words_are_broken_where_names_have_signs() {
         let style = Style { width: Some(40), colour: false };
         let name = "one, a_namespace::another::Container<a_namespace::Value,another::Value>::add, two";
-        let wrapped = "one,\n  a_namespace::another::Container<\n  a_namespace::Value,another::Value>::add,\n  two";
+        let wrapped = "one,\n  a_namespace::another::Container<\n  a_namespace::Value,another::Value>::\n  add, two";
         assert_eq!(style.wrap(name, 2), wrapped);
         assert_eq!(style.wrap(&"x".repeat(50), 2), "x".repeat(50));
     }
