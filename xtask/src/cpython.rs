@@ -70,7 +70,7 @@ const TESTS: [&str; 32] = [
 /// A module that this version of `configure` leaves to the script.
 const CTYPES: &str = "
 _ctypes _ctypes/_ctypes.c _ctypes/callbacks.c _ctypes/callproc.c _ctypes/stgdict.c _ctypes/cfield.c \
--DPy_BUILD_CORE_MODULE -DHAVE_FFI_PREP_CIF_VAR=1 -DHAVE_FFI_PREP_CLOSURE_LOC=1 -DHAVE_FFI_CLOSURE_ALLOC=1 -lffi -ldl
+-DPy_BUILD_CORE_MODULE -DHAVE_FFI_PREP_CIF_VAR -DHAVE_FFI_PREP_CLOSURE_LOC -DHAVE_FFI_CLOSURE_ALLOC -lffi -ldl
 ";
 
 /// Adds all cases.
