@@ -31,6 +31,7 @@ pub mod export;
 pub mod files;
 mod filtered;
 pub mod flow;
+mod forward;
 pub mod functions;
 pub mod json;
 pub mod lcov;

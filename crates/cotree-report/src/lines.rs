@@ -6,9 +6,11 @@
 //! - A block *ends* on the line of its last span. If some blocks end on a line, the line ran as often as control
 //!   entered this set of blocks from outside, plus as often as it went round a loop within the set
 //!   (`for (…) x++;` in one line).
-//! - If no block ends on the line (it lies in the middle of longer blocks), the line ran as often as those blocks did,
-//!   but for blocks that are only a jump there: these lead to the others.
-//! - In any case the line ran at least as often as each of its blocks.
+//! - If no block ends on the line (it lies in the middle of longer blocks), the line ran as often as the blocks that
+//!   hold the same column of it, since blocks with other columns hold other parts of it (`f(x) +` with a condition on
+//!   the next line). Blocks that are only a jump there do not count: these lead to the others.
+//! - In any case the line ran at least as often as each of its blocks, and as any of its blocks together of which one
+//!   pass through the function runs only one: compilers copy lines into several longer blocks.
 //!
 //! Where an activation was abandoned during a call, the block counts as two *pieces*, since the code after the call ran
 //! less often. A function's first line is a piece before all others. Inlined copies and other instances of a function
@@ -26,11 +28,13 @@
 //! a line without anything else (`break;`), or if it goes to the head of the line's loop (`while (1)`).
 
 use crate::flow::Flow;
+use crate::forward::Forward;
 use crate::functions::inlined_entries;
 use crate::source::SourceText;
 use crate::unwinding;
 use cotree_core::facts::{EdgeKind, LineSpan};
 use cotree_core::ids::{Block, Edge};
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Counts the lines of one function, in one file or in all.
@@ -43,18 +47,21 @@ pub fn count(flow: &Flow<'_>, file: Option<u32>, text: Option<&SourceText>, mut 
     let wanted = |at: &LineKey| file.is_none_or(|f| f == at.0);
     let unwinding = unwinding::blocks(flow.function, &flow.cfg);
     for (index, piece) in graph.pieces.iter().enumerate() {
-        for at in graph.positions(piece).filter(wanted) {
+        for (at, column) in graph.columns(piece).filter(|(at, _)| wanted(at)) {
             let line = lines.entry(at).or_default();
             line.own |= !piece.jump;
             line.normal |= !unwinding[piece.block.index()];
+            if !piece.jump {
+                line.add(column, index, piece.count);
+            }
             if !piece.misplaced {
                 line.most = line.most.max(piece.count);
             }
             if line.last_seen != Some(index) {
                 line.last_seen = Some(index);
                 line.passed = line.passed.saturating_add(piece.count);
-                if !piece.jump {
-                    line.passed_own = line.passed_own.saturating_add(piece.count);
+                if !piece.jump && piece.count > 0 {
+                    line.pieces.push(index);
                 }
             }
         }
@@ -83,6 +90,7 @@ pub fn count(flow: &Flow<'_>, file: Option<u32>, text: Option<&SourceText>, mut 
         }
     }
     let mut member = vec![false; graph.pieces.len()];
+    let forward = LazyCell::new(|| Forward::new(&flow.cfg));
     // Lines that hold nothing but unwinding code are no code that could have run and did not.
     lines.retain(|_, line| line.normal || line.passed > 0);
     for ((file, line, _), mut on) in lines {
@@ -91,8 +99,17 @@ pub fn count(flow: &Flow<'_>, file: Option<u32>, text: Option<&SourceText>, mut 
             on.anchored &= !on.ending.is_empty();
         }
         let rounds = if on.ending.is_empty() { 0 } else { graph.rounds(&on.ending, &mut member) };
-        let passed = if on.own { on.passed_own } else { on.passed };
-        each(file, line, if on.anchored { rounds.max(on.most) } else { rounds.max(passed) });
+        let least = if on.anchored {
+            on.most
+        } else if on.own {
+            on.columns.iter().map(|column| column.passed).max().unwrap_or(0)
+        } else {
+            on.passed
+        };
+        let ran = rounds.max(least);
+        let known = if on.anchored { rounds } else { 0 };
+        let apart = if on.pieces.len() > 1 { graph.in_other_passes(&on, known, ran, &forward) } else { 0 };
+        each(file, line, ran.max(apart));
     }
 }
 
@@ -124,8 +141,10 @@ type LineKey = (u32, u32, Option<u32>);
 struct OnLine {
     /// The sum over the pieces that pass the line.
     passed: u64,
-    /// The sum over those of them that are more than a jump.
-    passed_own: u64,
+    /// The pieces that ran and are more than a jump.
+    pieces: Vec<usize>,
+    /// The columns at which these have something.
+    columns: Vec<OnColumn>,
     last_seen: Option<usize>,
     /// The count of the busiest piece that passes the line: the line ran at least that often.
     most: u64,
@@ -137,6 +156,28 @@ struct OnLine {
     anchored: bool,
     /// The pieces that end on the line (`true`), or in what was inlined there (`false`).
     ending: Vec<(usize, bool)>,
+}
+
+impl OnLine {
+    /// A piece has something at a column.
+    fn add(&mut self, column: u32, piece: usize, count: u64) {
+        match self.columns.iter_mut().find(|known| known.column == column) {
+            Some(known) if known.last_seen != piece => {
+                known.last_seen = piece;
+                known.passed = known.passed.saturating_add(count);
+            }
+            Some(_) => {}
+            None => self.columns.push(OnColumn { column, last_seen: piece, passed: count }),
+        }
+    }
+}
+
+/// What is known of a column of a line.
+struct OnColumn {
+    column: u32,
+    last_seen: usize,
+    /// The sum over the pieces with something there.
+    passed: u64,
 }
 
 /// A block, or the part of it between calls that did not return.
@@ -211,10 +252,37 @@ impl<'a> Pieces<'a> {
 
     /// The lines that a piece runs through, in order.
     fn positions(&self, piece: &Piece) -> impl Iterator<Item = LineKey> {
+        self.columns(piece).map(|(line, _)| line)
+    }
+
+    /// The lines that a piece runs through, and the columns in them, in order.
+    fn columns(&self, piece: &Piece) -> impl Iterator<Item = (LineKey, u32)> {
         let function = self.flow.function;
-        let declared = function.position.filter(|_| piece.declaration).map(|p| (p.file, p.line, None));
+        let declared = function.position.filter(|_| piece.declaration).map(|p| ((p.file, p.line, None), p.column));
         let spans = &function.blocks[piece.block.index()].lines[piece.spans.clone()];
-        declared.into_iter().chain(spans.iter().map(|s| (s.at.file, s.at.line, s.inlined)))
+        declared.into_iter().chain(spans.iter().map(|s| ((s.at.file, s.at.line, s.inlined), s.at.column)))
+    }
+
+    /// How often a line ran, as pieces tell of which one pass through the function runs only one. Those that end on the
+    /// line ran `known` times together. Nothing is looked for that can't come to more than `ran`.
+    fn in_other_passes(&self, on: &OnLine, known: u64, ran: u64, forward: &Forward<'_>) -> u64 {
+        let ends: HashSet<usize> = on.ending.iter().map(|&(piece, _)| piece).collect();
+        let mut others: Vec<usize> = on.pieces.iter().copied().filter(|piece| !ends.contains(piece)).collect();
+        let most = others.iter().fold(known, |sum, &piece| sum.saturating_add(self.pieces[piece].count));
+        if most <= ran {
+            return known;
+        }
+        others.sort_by_key(|&piece| std::cmp::Reverse(self.pieces[piece].count));
+        let mut chosen: HashSet<Block> = ends.iter().map(|&piece| self.pieces[piece].block).collect();
+        let mut sum = known;
+        for piece in others {
+            let Piece { block, count, .. } = self.pieces[piece];
+            if forward.excludes(block, &chosen) {
+                chosen.insert(block);
+                sum = sum.saturating_add(count);
+            }
+        }
+        sum
     }
 
     /// The lines of the calls around an inlined copy, from the inside out.

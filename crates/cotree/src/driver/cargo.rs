@@ -8,7 +8,7 @@
 use super::cargo_config::{Debug, Settings};
 use super::cargo_verbs::{self, Verb};
 use super::unpack::{Toolkit, driver_option};
-use super::{Error, KEEP_LOOPS, cargo_host_tests, linker, pgo, weights};
+use super::{Error, KEEP_CODE, cargo_host_tests, linker, pgo, weights};
 use crate::lines;
 use clap::{Arg, Args, Command as ClapCommand, FromArgMatches, value_parser};
 use cotree_core::method::Method;
@@ -331,7 +331,7 @@ fn flags(options: &BuildOptions, toolkit: &Toolkit, rustc: &Rustc, target: &str)
     if options.early() {
         flags.push("-Cno-prepopulate-passes".into());
     } else {
-        flags.push(format!("-Cllvm-args={}", KEEP_LOOPS.join(" ")));
+        flags.push(format!("-Cllvm-args={}", KEEP_CODE.join(" ")));
     }
     // `-Wl,` would not do: patterns may hold commas.
     for option in std::iter::once(driver_option(toolkit.cotree())).chain(options.plugin_option()) {

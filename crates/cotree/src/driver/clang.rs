@@ -13,7 +13,7 @@
 //! environment.
 
 use super::unpack::Toolkit;
-use super::{Error, KEEP_LOOPS, linker, print_path, response_file, search};
+use super::{Error, KEEP_CODE, linker, print_path, response_file, search};
 use crate::lines;
 use clap::{Args, Command as ClapCommand, FromArgMatches};
 use cotree_llvm::{ASKED, Compiled, LINES_FOR_REPORTS, MARK};
@@ -178,7 +178,7 @@ fn compiling(wishes: &Wishes, options: &BuildOptions) -> impl Iterator<Item = St
             all.extend(["-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops"].map(str::to_owned));
             all.extend(inside(&["-mllvm", "-force-vector-width=1", "-mllvm", "-force-vector-interleave=1"]));
         }
-        for option in KEEP_LOOPS {
+        for option in KEEP_CODE {
             all.extend(inside(&["-mllvm", option]));
         }
     }

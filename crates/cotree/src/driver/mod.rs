@@ -32,15 +32,15 @@ use miette::IntoDiagnostic;
 use std::path::Path;
 use std::process::{Command, ExitCode, ExitStatus};
 
-/// Options of LLVM that keep loops as they are until the probes are in: a loop of a constant number of turns is neither
+/// Options of LLVM that keep code as it is until the probes are in. A loop of a constant number of turns is neither
 /// unrolled nor are its first turns peeled off, whatever a `#pragma` says. (It is unrolled by 1, and no loop is too
-/// large for that.) The link unrolls it.
-const KEEP_LOOPS: [&str; 2] = ["-unroll-count=1", "-unroll-threshold=4000000000"];
+/// large for that.) What the ends of two blocks do alike is not made one of no line. The link does both.
+const KEEP_CODE: [&str; 3] = ["-unroll-count=1", "-unroll-threshold=4000000000", "-sink-common-insts=false"];
 
 /// Do the options go together that one step of a build names?
 ///
 /// # Errors
-/// They don't, or a file that they name can't be read.
+/// The options don't go together, or a file that they name can't be read.
 pub fn check(options: &BuildOptions) -> miette::Result<()> {
     if let Some(file) = &options.event_costs {
         CostFile::read(file).into_diagnostic()?;

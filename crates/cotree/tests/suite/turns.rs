@@ -33,15 +33,20 @@ fn run(project: &Project, program: &str) -> String {
     succeed(project.command(project.path(program)).env("COTREE_FILE", "p.cotree"))
 }
 
-/// A line in the middle of a block, to which another block leads that is only a jump there: it ran once for both.
+/// A line in the middle of a block, to which another block leads that is only a jump there: it ran once for both. A
+/// line whose other part stands behind a condition on the next one, and lines that the compiler has copied behind
+/// others, or would make one with others at the end of a block.
 #[test]
-fn lines_that_are_jumped_into() {
-    let source = finding!("into-a-loop.c");
-    let project = Project::new(&[("into-a-loop.c", source)]);
-    for level in ["-O0", "-O1", "-O2"] {
-        project.ok(&format!("cc {level} -g into-a-loop.c -o into"));
-        run(&project, "into");
-        check(&project, "p.cotree", source, level);
+fn lines_in_the_middle_of_blocks() {
+    for (name, source) in
+        [("into-a-loop.c", finding!("into-a-loop.c")), ("lines-in-copies.c", finding!("lines-in-copies.c"))]
+    {
+        let project = Project::new(&[(name, source)]);
+        for level in ["-O0", "-O1", "-O2"] {
+            project.ok(&format!("cc {level} -g {name} -o program"));
+            run(&project, "program");
+            check(&project, "p.cotree", source, level);
+        }
     }
 }
 
