@@ -47,7 +47,7 @@ impl BuildOptions {
     /// may be anything.
     ///
     /// # Errors
-    /// They don't.
+    /// The options don't go together.
     pub fn check(&self) -> Result<(), Misfit> {
         let method = self.method();
         if self.use_profile.is_some() {
@@ -73,7 +73,7 @@ impl BuildOptions {
     /// Whether all options of a build go together.
     ///
     /// # Errors
-    /// They don't.
+    /// The options don't go together.
     pub fn check_all(&self) -> Result<(), Misfit> {
         self.check()?;
         let method = self.method().unwrap_or_default();

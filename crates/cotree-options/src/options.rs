@@ -31,7 +31,7 @@ pub struct BuildOptions {
     pub profile: Option<Profile>,
     /// Carry redundant counters too, and check the profile against them
     ///
-    /// They are those of `--profile block`. `cotree verify` then checks the run against itself.
+    /// These counters are those of `--profile block`. `cotree verify` then checks the run against itself.
     #[arg(long, help_heading = REUSE, value_parser = switch(), value_name = "on|off", num_args = 0..=1,
         require_equals = true, default_missing_value = "on")]
     pub verify: Option<bool>,

@@ -56,8 +56,8 @@ impl BuildOptions {
         all.into_iter().filter(|(_, value)| is_set(value)).collect()
     }
 
-    /// The names of the options that are set and that the link has to be given, too. `--at` is none: a link that does not
-    /// fit is refused.
+    /// The names of the options that are set and that the link has to be given, too. `--at` is none: a link that does
+    /// not fit is refused.
     #[must_use]
     pub fn asked_of_links(&self) -> Vec<String> {
         self.set().into_iter().map(|(option, _)| option).filter(|option| option != "at").collect()

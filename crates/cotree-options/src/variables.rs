@@ -40,7 +40,7 @@ pub fn environment_variables() -> Vec<(String, String)> {
     declared().iter().map(|option| (name(option).to_owned(), variable(name(option)))).collect()
 }
 
-/// Those of these names of variables that look like ours and are not, in order.
+/// Names of variables, out of these, that look like ours and are not, in order.
 #[must_use]
 pub fn unknown_variables(names: impl Iterator<Item = String>) -> Vec<UnknownVariable> {
     let known: Vec<String> = declared().iter().map(|option| variable(name(option))).collect();

@@ -114,7 +114,7 @@ fn try_write(path: &Path, over: Over, fill: impl FnOnce(&mut dyn Write) -> io::R
 /// be written.
 ///
 /// # Errors
-/// Of kind `AlreadyExists`.
+/// The kind is `AlreadyExists`.
 pub fn check(path: &Path, new: Content, over: Over) -> Result<(), WriteError> {
     let checked = if over == Over::Own && path.is_file() { check_content(path, new) } else { Ok(()) };
     checked.map_err(|cause| WriteError { path: path.to_owned(), cause })
