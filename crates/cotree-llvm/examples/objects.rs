@@ -1,6 +1,7 @@
 //! Compiles bitcode files as one link unit, without a linker's verdicts: `objects OUT_DIR [OPTION…] FILE.bc…`.
 use cotree_llvm::options::Options;
-use cotree_llvm::{JobModule, LinkJob, OutputKind, link_unit};
+use cotree_llvm::{LinkJob, link_unit};
+use cotree_lto::protocol::{LinkRequest, ModuleInput, OutputKind};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);
@@ -9,7 +10,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let modules = files
         .iter()
         .map(|f| {
-            Ok(JobModule {
+            Ok(ModuleInput {
                 name: f.clone(),
                 path: f.into(),
                 offset: 0,
@@ -18,17 +19,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             })
         })
         .collect::<std::io::Result<_>>()?;
-    let job = LinkJob {
+    let request = LinkRequest {
         output: "a.out".into(),
         kind: OutputKind::Pie,
-        options: Options::parse(&options)?,
+        is_static: false,
+        options,
         modules,
         native_references: vec![],
         of_sanitizers: vec![],
         natives: vec![],
         work_dir: work_dir.into(),
-        runtime: &[],
     };
+    let job = LinkJob { request: &request, options: Options::parse(&request.options)?, runtime: &[] };
     for object in link_unit(&job)?.objects {
         println!("{}", object.display());
     }

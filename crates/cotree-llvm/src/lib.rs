@@ -23,8 +23,5 @@ pub mod standard_output;
 pub use child::refuse_damaged;
 pub use error::Error;
 pub use ir::LINES_FOR_REPORTS;
-pub use link::{
-    ASKED, Compiled, JobModule, JobSymbol, LinkJob, LinkOutput, MARK, OutputKind, Resolution, link_unit, standalone,
-};
+pub use link::{ASKED, Compiled, LinkJob, MARK, link_unit, standalone};
 pub use module::Module;
-pub use stacks::NativeObject;

@@ -8,10 +8,8 @@
 
 use crate::module::Module;
 use iced_x86::{Code, Decoder, DecoderOptions, Instruction, OpKind, Register};
-use memmap2::{Mmap, MmapOptions};
 use object::{Object, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
 use std::ffi::CStr;
-use std::path::PathBuf;
 
 /// Functions that change stacks: of the C library, of boost.context, libco and its copies, libaco, minicoro, libcoro.
 pub(crate) const SWITCHES: [&CStr; 14] = [
@@ -36,42 +34,8 @@ pub(crate) fn switches(symbol: &str) -> bool {
     SWITCHES.iter().any(|name| name.to_bytes() == symbol.as_bytes())
 }
 
-/// A native object or archive member of the link.
-#[derive(Clone, Debug)]
-pub struct NativeObject {
-    /// The file.
-    pub path: PathBuf,
-    /// Where the object starts.
-    pub offset: u64,
-    /// How long it is.
-    pub size: u64,
-}
-
-impl NativeObject {
-    /// Does its machine code change stacks? What is no x86-64 object, or can't be read, holds no code that we know of:
-    /// the linker will say what is wrong with it.
-    pub(crate) fn switches_stacks(&self) -> bool {
-        self.map().is_some_and(|bytes| object_switches_stacks(&bytes))
-    }
-
-    /// The names that it defines for others, and not weakly.
-    pub(crate) fn strong_definitions(&self) -> Vec<String> {
-        let Some(bytes) = self.map() else { return Vec::new() };
-        let Ok(file) = object::File::parse(&*bytes) else { return Vec::new() };
-        let strong =
-            |symbol: &object::Symbol<'_, '_>| symbol.is_global() && symbol.is_definition() && !symbol.is_weak();
-        file.symbols().filter(strong).filter_map(|symbol| Some(symbol.name().ok()?.to_owned())).collect()
-    }
-
-    fn map(&self) -> Option<Mmap> {
-        let file = std::fs::File::open(&self.path).ok()?;
-        let len = usize::try_from(self.size).ok()?;
-        // SAFETY: a file that changes while it is being linked breaks the link in any case.
-        unsafe { MmapOptions::new().offset(self.offset).len(len).map(&file) }.ok()
-    }
-}
-
-fn object_switches_stacks(bytes: &[u8]) -> bool {
+/// Does the machine code of a native object change stacks?
+pub(crate) fn object_switches_stacks(bytes: &[u8]) -> bool {
     let Ok(file) = object::File::parse(bytes) else { return false };
     if file.architecture() != object::Architecture::X86_64 {
         return false;

@@ -1,7 +1,7 @@
 //! A stand-in for `cotree` in tests of the plugin: compiles each module as it is with `clang -x ir`, after making
 //! private what the request says nobody else can see. `FAKE_COTREE_LOG` names a file that gets the request.
 
-use cotree_lto::protocol::{LinkRequest, LinkResponse, OutputKind, Resolution};
+use cotree_lto::protocol::{LinkOutput, LinkRequest, LinkResponse, OutputKind, Resolution};
 use std::collections::HashSet;
 use std::fs;
 use std::os::unix::fs::FileExt;
@@ -42,18 +42,18 @@ fn link(request_path: &str) -> ExitCode {
         if reason.is_empty() {
             return ExitCode::from(3);
         }
-        answer(&LinkResponse { error: reason.into_string().ok(), ..LinkResponse::default() });
+        answer(&Err(reason.into_string().expect("the reason is text")));
         return ExitCode::FAILURE;
     }
     if std::env::var_os("FAKE_COTREE_CRASHES").is_some() && !request.options.contains(&"cotree-careful=on".into()) {
         std::process::abort();
     }
-    let mut response = LinkResponse::default();
+    let mut output = LinkOutput::default();
     for index in 0..request.modules.len() {
-        response.objects.push(compile(&request, index));
+        output.objects.push(compile(&request, index));
     }
-    response.warnings = std::env::var("FAKE_COTREE_WARNS").into_iter().collect();
-    answer(&response);
+    output.warnings = std::env::var("FAKE_COTREE_WARNS").into_iter().collect();
+    answer(&Ok(output));
     ExitCode::SUCCESS
 }
 

@@ -466,11 +466,11 @@ fn link() -> Result<(), String> {
         natives: natives.into_iter().collect(),
         work_dir: work_dir.map_err(|failure| failure.to_string())?,
     };
-    let response = linker.driver().and_then(|driver| driver.link(&request)).map_err(|failure| failure.to_string())?;
-    for warning in &response.warnings {
+    let output = linker.driver().and_then(|driver| driver.link(&request)).map_err(|failure| failure.to_string())?;
+    for warning in &output.warnings {
         linker.say(level::WARNING, warning);
     }
-    for object in &response.objects {
+    for object in &output.objects {
         add(&linker, object)?;
     }
     Ok(())

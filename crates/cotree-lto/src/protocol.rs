@@ -1,6 +1,7 @@
 //! The messages between the plugin and the `cotree` process that it starts: one JSON file each way.
 //!
-//! Both sides are always of one build, so this is not a public format.
+//! These are the terms in which `cotree-llvm` knows a link, too. Both sides are always of one build, so this is not a
+//! public format.
 
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -100,16 +101,26 @@ pub enum Resolution {
     Elsewhere,
 }
 
-/// The answer, in `response.json` of the work folder; the process also exits 0 on success.
+impl Resolution {
+    /// Does the file refer to what others define?
+    #[must_use]
+    pub fn is_reference(self) -> bool {
+        matches!(self, Self::Undefined | Self::Elsewhere)
+    }
+}
+
+/// What a link makes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct LinkResponse {
-    /// Native objects to link.
+pub struct LinkOutput {
+    /// Native objects to link, the modules' first.
     pub objects: Vec<PathBuf>,
     /// Warnings for the linker to print.
     pub warnings: Vec<String>,
-    /// The reason of a failure, as one sentence.
-    pub error: Option<String>,
 }
+
+/// The answer, in `response.json` of the work folder: what was made, or the reason of a failure, as one sentence. The
+/// process also exits 0 on success.
+pub type LinkResponse = Result<LinkOutput, String>;
 
 /// Paths as text, or as bytes if they are not UTF-8.
 mod any_path {

@@ -1,6 +1,6 @@
 //! Starts `cotree` and exchanges messages with it.
 
-use crate::protocol::{LinkRequest, LinkResponse};
+use crate::protocol::{LinkOutput, LinkRequest, LinkResponse};
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder};
 use std::io::{self, Write};
@@ -144,7 +144,7 @@ impl Driver {
     ///
     /// # Errors
     /// With the sentence to print.
-    pub fn link(&self, request: &LinkRequest) -> Result<LinkResponse, Failure> {
+    pub fn link(&self, request: &LinkRequest) -> Result<LinkOutput, Failure> {
         let (ended, said) = self.attempt(request, Stdio::piped())?;
         if !crashed(ended) {
             // If nobody listens, there is nobody to tell it.
@@ -164,7 +164,7 @@ impl Driver {
         self.run("lto-link", &[path.into()], messages)
     }
 
-    fn answer(&self, request: &LinkRequest, ended: ExitStatus) -> Result<LinkResponse, Failure> {
+    fn answer(&self, request: &LinkRequest, ended: ExitStatus) -> Result<LinkOutput, Failure> {
         let answer = request.work_dir.join("response.json");
         let response: LinkResponse = match fs::read(&answer) {
             Ok(json) => {
@@ -173,10 +173,10 @@ impl Driver {
             Err(_) if !ended.success() => return Err(self.died("lto-link", ended)),
             Err(error) => return Err(file_error("read the answer", &answer)(error)),
         };
-        match response.error {
-            Some(reason) => Err(Failure::Reported(reason)),
-            None if !ended.success() => Err(self.died("lto-link", ended)),
-            None => Ok(response),
+        match response {
+            Err(reason) => Err(Failure::Reported(reason)),
+            Ok(_) if !ended.success() => Err(self.died("lto-link", ended)),
+            Ok(output) => Ok(output),
         }
     }
 

@@ -53,9 +53,9 @@ pub(super) fn access(setting: &Setting<'_>, modules: &[Prepared]) -> Access {
         return if setting.shared { Access::ThreadInLibrary } else { Access::ThreadInExecutable };
     };
     let refers_to = |names: &[&str]| {
-        let symbols = job.modules.iter().flat_map(|m| &m.symbols);
+        let symbols = job.request.modules.iter().flat_map(|m| &m.symbols);
         let undefined = symbols.filter(|s| s.resolution.is_reference()).map(|s| s.name.as_str());
-        undefined.chain(job.native_references.iter().map(String::as_str)).any(|n| is_one_of(n, names))
+        undefined.chain(job.request.native_references.iter().map(String::as_str)).any(|n| is_one_of(n, names))
     };
     if setting.shared {
         return Access::ThreadInLibrary;

@@ -5,12 +5,13 @@ use super::access::access;
 use super::callers;
 use super::job::{LinkJob, Setting};
 use super::known_callers::known_callers;
+use super::native;
 use super::prepared::{Prepared, PreparedUnit};
 use super::program::program_map;
 use super::safe_points;
 use super::signals::Handlers;
 use crate::lower::Access;
-use crate::stacks::{self, NativeObject};
+use crate::stacks;
 use cotree_core::facts::{Doubt, ProgramMap};
 use rayon::prelude::*;
 
@@ -37,7 +38,7 @@ impl<'a> PreparedUnit<'a> {
         let mut modules = safe_points::add(&setting, modules);
         let (options, link) = (setting.options, setting.link);
         if let Some(job) = link {
-            callers::complete(&mut modules, &job.modules);
+            callers::complete(&mut modules, &job.request.modules);
         }
         let switching = !options.method.is_none() && link.is_some_and(natives_switch_stacks);
         let mut program = program_map(setting.name.clone(), options.method, &mut modules, switching);
@@ -45,7 +46,7 @@ impl<'a> PreparedUnit<'a> {
             doubt_call_sites(&mut program);
         }
         AnalysedUnit {
-            callers_known: known_callers(&modules, link.map(|job| &*job.modules), &options.foreign),
+            callers_known: known_callers(&modules, link.map(|job| &*job.request.modules), &options.foreign),
             foreign: callers::foreign(&modules),
             resolving: callers::resolving(&modules),
             handlers: Handlers::new(&modules, setting.native_references(), setting.shared),
@@ -59,8 +60,8 @@ impl<'a> PreparedUnit<'a> {
 
 /// Does some native code of the link change stacks by itself?
 fn natives_switch_stacks(job: &LinkJob<'_>) -> bool {
-    job.native_references.iter().any(|name| stacks::switches(name))
-        || job.natives.par_iter().any(NativeObject::switches_stacks)
+    job.request.native_references.iter().any(|name| stacks::switches(name))
+        || job.request.natives.par_iter().any(native::switches_stacks)
 }
 
 /// Outside of a link, return addresses are not read back from the objects, so early exits can't be attributed to call

@@ -3,13 +3,14 @@
 
 use super::built_module::BuiltModule;
 use super::instrumented::PlannedModule;
-use super::job::{LinkJob, OutputKind};
+use super::job::LinkJob;
 use super::joined;
 use super::planned::{PlannedProgram, PlannedUnit};
 use super::prepared::Prepared;
 use crate::emit::Target;
 use crate::error::Error;
 use crate::lower::First;
+use cotree_lto::protocol::OutputKind;
 use rayon::prelude::*;
 use std::collections::HashMap;
 
@@ -35,10 +36,10 @@ impl<'a> PlannedUnit<'a> {
         let target = Target {
             level: job.options.level,
             cpu: job.options.cpu.clone(),
-            position_independent: job.kind != OutputKind::Executable,
+            position_independent: job.request.kind != OutputKind::Executable,
             whole_pipeline: job.options.early(),
             across_modules: job.options.across_modules(),
-            mapped: job.kind != OutputKind::Relocatable,
+            mapped: job.request.kind != OutputKind::Relocatable,
             carry_on_stack: job.options.carry_on_stack(),
             careful: job.options.careful,
         };

@@ -48,7 +48,7 @@ impl InstrumentedModule {
         let of_these = |(function, symbol): &(FunctionId, String)| unmapped.contains(&&**symbol).then_some(*function);
         let unmapped = contents.symbols.iter().filter_map(of_these).collect();
         let name = module.name.clone();
-        if job.modules.len() <= rayon::current_num_threads() || contents.members.len() > 1 {
+        if job.request.modules.len() <= rayon::current_num_threads() || contents.members.len() > 1 {
             // The process ends soon: taking a large module apart piece by piece would cost a tenth of the link.
             std::mem::forget(module);
         }

@@ -1,13 +1,13 @@
 //! Finds out who may call a function, which its own module alone does not show.
 
-use super::job::{JobModule, Resolution};
 use super::prepared::Prepared;
 use cotree_core::facts::{Call, Function, Untouched, linker_name};
+use cotree_lto::protocol::{ModuleInput, Resolution};
 use std::collections::{HashMap, HashSet};
 
 /// Completes `address_taken` over the link unit: a function that is hidden in the linked file may have its address
 /// taken by another module, or be known to native objects.
-pub(crate) fn complete(prepared: &mut [Prepared], modules: &[JobModule]) {
+pub(crate) fn complete(prepared: &mut [Prepared], modules: &[ModuleInput]) {
     let taken: HashSet<String> = prepared.iter_mut().flat_map(|p| p.extracted.taken_elsewhere.drain()).collect();
     for (Prepared { extracted, .. }, module) in prepared.iter_mut().zip(modules) {
         let outside: HashSet<&str> = module

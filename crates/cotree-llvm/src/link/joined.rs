@@ -13,13 +13,14 @@
 
 use super::built_module::BuiltModule;
 use super::instrumented::{Contents, InstrumentedModule, PlannedModule};
-use super::job::{LinkJob, Resolution};
+use super::job::LinkJob;
 use super::linkage;
 use super::planned::PlannedProgram;
 use crate::emit::Target;
 use crate::error::Error;
 use crate::extract::NO_SITE;
 use crate::module::Module;
+use cotree_lto::protocol::Resolution;
 use rayon::prelude::*;
 use std::collections::{HashMap, HashSet};
 
@@ -186,7 +187,7 @@ fn join(name: &str, modules: Vec<Written>) -> Result<(Option<InstrumentedModule>
 /// Symbols that only these modules refer to, as the linker sees it.
 fn internal_names<'a>(job: &'a LinkJob<'_>, members: &HashSet<usize>) -> impl Iterator<Item = &'a str> {
     let (mut inside, mut outside) = (Vec::new(), HashSet::new());
-    for (number, module) in job.modules.iter().enumerate() {
+    for (number, module) in job.request.modules.iter().enumerate() {
         let is_member = members.contains(&number);
         for symbol in &module.symbols {
             if is_member && symbol.resolution == Resolution::PrevailingInternal {

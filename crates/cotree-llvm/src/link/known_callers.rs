@@ -6,9 +6,9 @@
 //! by the optimiser do not matter. Counts describe the code at this point: a call that is inlined, or deleted with a
 //! function that no longer has an effect, was made as often as its block ran.
 
-use super::job::JobModule;
 use super::prepared::Prepared;
 use cotree_core::facts::{Function, Linkage, linker_name};
+use cotree_lto::protocol::ModuleInput;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
@@ -16,7 +16,7 @@ use std::sync::LazyLock;
 ///
 /// Without a linker (`modules` is `None`) only internal functions are certain. `foreign` are names that the user's
 /// linker options redefine.
-pub(crate) fn known_callers(prepared: &[Prepared], modules: Option<&[JobModule]>, foreign: &[String]) -> Vec<bool> {
+pub(crate) fn known_callers(prepared: &[Prepared], modules: Option<&[ModuleInput]>, foreign: &[String]) -> Vec<bool> {
     let assembly = prepared.iter().flat_map(|p| &p.extracted.named_in_assembly).map(String::as_str);
     let symbols = modules.into_iter().flatten().flat_map(|m| &m.symbols).filter(|s| s.ir_name.is_empty());
     let named: HashSet<&str> =

@@ -16,6 +16,7 @@ mod job;
 mod joined;
 mod known_callers;
 mod linkage;
+mod native;
 mod planned;
 mod prepared;
 mod program;
@@ -26,9 +27,10 @@ pub mod standalone;
 mod written;
 
 pub use compiled::{ASKED, Compiled, MARK};
-pub use job::{JobModule, JobSymbol, LinkJob, LinkOutput, OutputKind, Resolution};
+pub use job::LinkJob;
 
 use crate::error::Error;
+use cotree_lto::protocol::LinkOutput;
 use prepared::PreparedUnit;
 
 /// Compiles a link unit.

@@ -1,7 +1,7 @@
 //! First stage: each module is parsed, gets the linker's verdicts on its symbols, and is turned into facts.
 
 use super::compiled::Marks;
-use super::job::{JobModule, LinkJob, Resolution, Setting};
+use super::job::{LinkJob, Setting};
 use super::linkage::{self, SymbolVerdict, Verdict};
 use crate::child::refuse_damaged;
 use crate::emit::{self, Level, Target};
@@ -14,6 +14,7 @@ use crate::{ffi, lower};
 use cotree_core::facts::hints::Hints;
 use cotree_core::method::Family;
 use cotree_core::place::affine::AffineVariable;
+use cotree_lto::protocol::{ModuleInput, Resolution};
 use cotree_profile::weights::module_name;
 use rayon::prelude::*;
 use std::collections::HashSet;
@@ -65,19 +66,19 @@ impl<'a> PreparedUnit<'a> {
     /// Prepares all modules of a link. Gives the name of each with what its functions say, too.
     pub(super) fn of_link(job: &'a LinkJob<'a>) -> Result<(Self, Vec<(String, Marks)>), Error> {
         ffi::ensure_loaded()?;
-        let symbols = || job.modules.iter().flat_map(|module| &module.symbols);
+        let symbols = || job.request.modules.iter().flat_map(|module| &module.symbols);
         // A symbol that a module refers to is not defined there, so any reference is another module's.
         let referenced: HashSet<&str> =
             symbols().filter(|s| s.resolution.is_reference()).map(|s| s.name.as_str()).collect();
         let defined: HashSet<&str> =
             symbols().filter(|s| !s.resolution.is_reference()).map(|s| s.ir_name.as_str()).collect();
         if job.options.careful {
-            for input in &job.modules {
+            for input in &job.request.modules {
                 refuse_damaged(&input.name, &read(input)?)?;
             }
         }
         let temporary = std::env::temp_dir();
-        let prepare = |input: &JobModule| {
+        let prepare = |input: &ModuleInput| {
             let mut module = Module::parse(&input.name, &read(input)?)?;
             let marks = Marks::of(&module);
             marks.check(&module, &job.options)?;
@@ -94,7 +95,7 @@ impl<'a> PreparedUnit<'a> {
             prepared.extracted.facts.name = name;
             Ok((prepared, (input.name.clone(), marks)))
         };
-        let prepared = job.modules.par_iter().map(prepare).collect::<Result<Vec<_>, Error>>()?;
+        let prepared = job.request.modules.par_iter().map(prepare).collect::<Result<Vec<_>, Error>>()?;
         let (modules, marks) = prepared.into_iter().unzip();
         Ok((Self { setting: Setting::of_link(job), modules }, marks))
     }
@@ -117,7 +118,7 @@ fn mapped_name(name: &str, module: &Module, temporary: &Path) -> String {
 }
 
 /// Reads a module's bitcode from its file.
-fn read(input: &JobModule) -> Result<Vec<u8>, Error> {
+fn read(input: &ModuleInput) -> Result<Vec<u8>, Error> {
     use std::io::{Read, Seek, SeekFrom};
     let failed = |source| Error::Read { path: input.path.clone(), source };
     let mut file = cotree_profile::regular::open(&input.path).map_err(failed)?;
@@ -128,7 +129,7 @@ fn read(input: &JobModule) -> Result<Vec<u8>, Error> {
 }
 
 /// The linker's verdicts on a module's symbols; `referenced` are names that modules refer to without defining them.
-fn verdicts(input: &JobModule, referenced: &HashSet<&str>) -> Vec<SymbolVerdict> {
+fn verdicts(input: &ModuleInput, referenced: &HashSet<&str>) -> Vec<SymbolVerdict> {
     let verdict = |resolution| match resolution {
         Resolution::PrevailingInternal => Verdict::OnlyBitcode,
         Resolution::Elsewhere => Verdict::Lost,

@@ -22,9 +22,9 @@ pub(super) fn add(setting: &Setting<'_>, mut modules: Vec<Prepared>) -> Vec<Prep
         return modules;
     }
     if let Some(job) = setting.link {
-        callers::complete(&mut modules, &job.modules);
+        callers::complete(&mut modules, &job.request.modules);
     }
-    let known = known_callers(&modules, setting.link.map(|job| &*job.modules), &options.foreign);
+    let known = known_callers(&modules, setting.link.map(|job| &*job.request.modules), &options.foreign);
     let facts =
         |prepared: &Prepared| Module { functions: prepared.extracted.facts.functions.clone(), ..Module::default() };
     let program = ProgramMap { modules: modules.iter().map(facts).collect(), ..ProgramMap::default() };

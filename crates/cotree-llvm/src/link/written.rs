@@ -1,7 +1,6 @@
 //! Last stage: writes the objects, among them one with the unit's counters, descriptor and map, and the runtime.
 
 use super::built::BuiltUnit;
-use super::job::LinkOutput;
 use super::planned::PlannedProgram;
 use crate::emit::stack_maps::RegisterTable;
 use crate::emit::unit_object::{self, UnitParts};
@@ -10,6 +9,7 @@ use crate::error::Error;
 use crate::lower::Access;
 use cotree_core::facts::{Doubt, ProgramMap};
 use cotree_core::ids::FunctionId;
+use cotree_lto::protocol::LinkOutput;
 use cotree_profile::binary::{BinaryMap, CodeMap};
 use cotree_profile::weights::module_name;
 use std::collections::HashSet;
@@ -53,7 +53,7 @@ impl BuiltUnit<'_> {
         let runtime = runtime_object::prepared(job.runtime, &job.options.foreign, &job.fronted())
             .map_err(|error| Error::Internal { module: "the runtime".into(), reason: error.to_string() })?;
         output.objects.push(job.write("runtime.o", &runtime)?);
-        if let Some(slots) = sanitizer_object::write(&runtime, &job.of_sanitizers)? {
+        if let Some(slots) = sanitizer_object::write(&runtime, &job.request.of_sanitizers)? {
             output.objects.push(job.write("sanitizer.o", &slots)?);
         }
         Ok(output)

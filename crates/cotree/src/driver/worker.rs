@@ -2,8 +2,8 @@
 
 use super::embedded;
 use cotree_core::method::Method;
-use cotree_llvm::{JobModule, JobSymbol, LinkJob, Module, NativeObject, OutputKind, Resolution};
-use cotree_lto::protocol::{self, LinkRequest, LinkResponse};
+use cotree_llvm::{LinkJob, Module};
+use cotree_lto::protocol::{LinkOutput, LinkRequest, LinkResponse, OutputKind};
 use cotree_lto::worker::reason_file;
 use miette::{IntoDiagnostic, Result, WrapErr};
 use std::fs;
@@ -16,20 +16,17 @@ pub fn link(request: &Path) -> Result<ExitCode> {
     let json = fs::read(request).into_diagnostic().wrap_err_with(|| format!("can't read {}", request.display()))?;
     let request: LinkRequest =
         serde_json::from_slice(&json).into_diagnostic().wrap_err("the linker plugin is not of this cotree's build")?;
-    let (response, status) = match perform(&request) {
-        Ok(response) => (response, ExitCode::SUCCESS),
-        Err(error) => (LinkResponse { error: Some(error.to_string()), ..LinkResponse::default() }, ExitCode::FAILURE),
-    };
+    let response: LinkResponse = perform(&request).map_err(|error| error.to_string());
     let path = request.work_dir.join("response.json");
     let json = serde_json::to_vec(&response).into_diagnostic()?;
     fs::write(&path, json).into_diagnostic().wrap_err_with(|| format!("can't write {}", path.display()))?;
-    Ok(status)
+    Ok(if response.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn perform(request: &LinkRequest) -> Result<LinkResponse, cotree_llvm::Error> {
+fn perform(request: &LinkRequest) -> Result<LinkOutput, cotree_llvm::Error> {
     let mut options = cotree_llvm::options::Options::parse(&request.options)?;
     let mut warnings = Vec::new();
-    if request.kind == protocol::OutputKind::Relocatable && !options.method.is_none() {
+    if request.kind == OutputKind::Relocatable && !options.method.is_none() {
         // Two such objects in one program would be two link units that define the same names.
         options.method = Method::None;
         warnings.push(format!(
@@ -38,50 +35,9 @@ fn perform(request: &LinkRequest) -> Result<LinkResponse, cotree_llvm::Error> {
         ));
     }
     let runtime = embedded::runtime(request.kind, request.is_static, options.has_counters_alone());
-    let job = LinkJob {
-        output: request.output.clone(),
-        kind: match request.kind {
-            protocol::OutputKind::Relocatable => OutputKind::Relocatable,
-            protocol::OutputKind::Executable => OutputKind::Executable,
-            protocol::OutputKind::Pie => OutputKind::Pie,
-            protocol::OutputKind::Shared => OutputKind::Shared,
-        },
-        options,
-        modules: request.modules.iter().map(module).collect(),
-        native_references: request.native_references.clone(),
-        of_sanitizers: request.of_sanitizers.clone(),
-        natives: request.natives.iter().map(native).collect(),
-        work_dir: request.work_dir.clone(),
-        runtime,
-    };
-    let output = cotree_llvm::link_unit(&job)?;
-    warnings.extend(output.warnings);
-    Ok(LinkResponse { objects: output.objects, warnings, error: None })
-}
-
-fn native(input: &protocol::NativeInput) -> NativeObject {
-    NativeObject { path: input.path.clone(), offset: input.offset, size: input.size }
-}
-
-fn module(input: &protocol::ModuleInput) -> JobModule {
-    let symbol = |symbol: &protocol::SymbolInput| JobSymbol {
-        name: symbol.name.clone(),
-        ir_name: symbol.ir_name.clone(),
-        resolution: match symbol.resolution {
-            protocol::Resolution::Undefined => Resolution::Undefined,
-            protocol::Resolution::Prevailing => Resolution::Prevailing,
-            protocol::Resolution::PrevailingInternal => Resolution::PrevailingInternal,
-            protocol::Resolution::PrevailingExported => Resolution::PrevailingExported,
-            protocol::Resolution::Elsewhere => Resolution::Elsewhere,
-        },
-    };
-    JobModule {
-        name: input.name.clone(),
-        path: input.path.clone(),
-        offset: input.offset,
-        size: input.size,
-        symbols: input.symbols.iter().map(symbol).collect(),
-    }
+    let mut output = cotree_llvm::link_unit(&LinkJob { request, options, runtime })?;
+    output.warnings.splice(..0, warnings);
+    Ok(output)
 }
 
 /// `cotree lto-symtab IN OUT`: the plugin says why it fails, in terms of a file that the user knows.

@@ -3,17 +3,17 @@
 use super::{is_library_name, known_callers};
 use crate::extract::{self, Selection};
 use crate::link::callers;
-use crate::link::job::{JobModule, JobSymbol, Resolution};
 use crate::link::prepared::Prepared;
 use crate::module::Module;
 use cotree_core::facts::{Function, ProgramMap};
 use cotree_core::ids::FunctionId;
 use cotree_core::unit::call_points;
+use cotree_lto::protocol::{ModuleInput, Resolution, SymbolInput};
 
 /// Modules of one link, in which only bitcode refers to anything but what begins with `seen`.
 struct Link {
     prepared: Vec<Prepared>,
-    modules: Vec<JobModule>,
+    modules: Vec<ModuleInput>,
 }
 
 impl Link {
@@ -24,7 +24,7 @@ impl Link {
             let text = format!("target triple = \"x86_64-unknown-linux-gnu\"\n{text}");
             let module = Module::parse_text(&name, &text).expect("it parses");
             let extracted = extract::extract(&module, &Selection::default());
-            let symbols = extracted.facts.functions.iter().map(|f| JobSymbol {
+            let symbols = extracted.facts.functions.iter().map(|f| SymbolInput {
                 name: f.symbol.clone(),
                 ir_name: f.symbol.clone(),
                 resolution: if f.symbol.starts_with("seen") {
@@ -34,7 +34,7 @@ impl Link {
                 },
             });
             let symbols = symbols.collect();
-            link.modules.push(JobModule { name, path: "".into(), offset: 0, size: 0, symbols });
+            link.modules.push(ModuleInput { name, path: "".into(), offset: 0, size: 0, symbols });
             link.prepared.push(Prepared { module, extracted });
         }
         callers::complete(&mut link.prepared, &link.modules);
@@ -46,7 +46,7 @@ impl Link {
         self.describe(Some(&self.modules), &[])
     }
 
-    fn describe(&self, modules: Option<&[JobModule]>, foreign: &[String]) -> Vec<String> {
+    fn describe(&self, modules: Option<&[ModuleInput]>, foreign: &[String]) -> Vec<String> {
         let facts = self.prepared.iter().map(|p| p.extracted.facts.clone()).collect();
         let program = ProgramMap { modules: facts, ..ProgramMap::default() };
         let functions: Vec<&Function> = program.functions().map(|(_, function)| function).collect();
