@@ -17,6 +17,9 @@ const FURTHER: [(&str, &str, &str, &[&str]); 3] = [
     ("what_a_killed_process_did_is_in_its_trace", "COTREE_KILLS", "kills", &["100"]),
 ];
 
+/// Features of the runtime, each of which is another flavour of it. `counters-alone` leaves parts of one out.
+const FLAVOURS: [&str; 3] = ["runtime", "static-executable", "shared-library"];
+
 /// Runs those that are wanted; a failure of one doesn't stop the next. Says whether the crates, and cotree with them,
 /// were built.
 pub fn run(suite: &mut Suite, all: bool) -> Result<bool> {
@@ -29,12 +32,19 @@ pub fn run(suite: &mut Suite, all: bool) -> Result<bool> {
         let mut clippy = workspace::cargo();
         quiet(clippy.args(["clippy", "--release", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]))
     });
-    let flavours = ["runtime", "static-executable", "shared-library"];
-    for flavour in flavours.into_iter().flat_map(|flavour| [flavour.to_owned(), format!("{flavour},counters-alone")]) {
+    let with_subsets =
+        FLAVOURS.into_iter().flat_map(|flavour| [flavour.to_owned(), format!("{flavour},counters-alone")]);
+    for flavour in with_subsets {
         suite.now(&format!("cargo clippy, {flavour}"), || {
             let mut clippy = workspace::cargo();
             quiet(clippy.args(["clippy", "--quiet", "-p", "cotree-rt", "--features", &flavour, "--", "-D", "warnings"]))
         });
+    }
+    if all || suite.is_filtered() {
+        suite.now_within("cargo doc", COMPILING, || document(&["--workspace"]));
+        for flavour in FLAVOURS {
+            suite.now(&format!("cargo doc, {flavour}"), || document(&["-p", "cotree-rt", "--features", flavour]));
+        }
     }
     let mut built = suite.passed_before(TESTS);
     if suite.wants(TESTS) {
@@ -63,6 +73,14 @@ fn further(name: &str, variable: &str, cases: &str) -> Result<String> {
 
 /// The crates' tests, as a case.
 const TESTS: &str = "cargo test";
+
+/// Makes the docs, where a link that leads nowhere is an error. rustdoc needs metadata of plain rustc, which nothing
+/// else here makes: that is more than half of the minute of processor time.
+fn document(options: &[&str]) -> Result<String> {
+    let mut doc = workspace::cargo();
+    doc.args(["doc", "--release", "--quiet", "--no-deps", "--document-private-items"]).args(options);
+    quiet(doc.env("RUSTDOCFLAGS", "-D warnings"))
+}
 
 fn quiet(command: &mut Command) -> Result<String> {
     command::succeed(command).map(|_| String::new())

@@ -65,10 +65,10 @@ pub fn write(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -
     write_over(path, Over::Anything, fill)
 }
 
-/// Writes a file as [`write`] does, if there is nothing in its place that must not be replaced.
+/// Writes a file as [`write()`] does, if there is nothing in its place that must not be replaced.
 ///
 /// # Errors
-/// As [`write`], and of kind `AlreadyExists` for what must not be replaced.
+/// As [`write()`], and of kind `AlreadyExists` for what must not be replaced.
 pub fn write_over(
     path: &Path,
     over: Over,

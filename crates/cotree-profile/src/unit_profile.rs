@@ -24,7 +24,7 @@ pub struct UnitProfile {
     /// Further results of the method.
     pub method: MethodProfile,
     /// One per function, in the order of [`cotree_core::facts::ProgramMap::functions`]; `None` where nothing was
-    /// measured (see [`Function::untouched`]) or recovery failed (see `failures`).
+    /// measured (see [`cotree_core::facts::Function::untouched`]) or recovery failed (see `failures`).
     pub functions: Vec<Option<FunctionProfile>>,
     /// Functions whose counts contradict their plan.
     pub failures: Vec<(FunctionId, RecoverError)>,

@@ -84,7 +84,7 @@ pub struct Run {
 pub struct LineSpan {
     /// The position; line 0 (compiler-generated) is never listed.
     pub at: Position,
-    /// The inlined copy that it belongs to: an index into [`Function::inlined`].
+    /// The inlined copy that it belongs to: an index into [`super::Function::inlined`].
     pub inlined: Option<u32>,
     /// How many call sites of the block come before it: the span runs only if those calls return.
     pub after_sites: u32,

@@ -8,7 +8,7 @@
 //! `lines.rs`, `calls.rs`, `runs.rs`, `code.rs`, and the files of `plan/` for methods.
 //!
 //! A section comes from a file, so nothing in it is trusted. No count is believed beyond the bytes that back it, the
-//! packed size bounds the unpacked one, and [`validate`] checks every index before anything else uses the map.
+//! packed size bounds the unpacked one, and [`validate()`] checks every index before anything else uses the map.
 
 mod accesses;
 mod calls;

@@ -1,7 +1,7 @@
 //! Merged profiles: the sums of many runs, of one link unit or of several.
 //!
 //! A merged profile is a packed file ([`crate::wire`]). Each link unit is a sequence of sections that begins with that
-//! of [`unit`]; units come by rising id. Each kind of counts has a section that one file writes and reads:
+//! of [`mod@unit`]; units come by rising id. Each kind of counts has a section that one file writes and reads:
 //! [`counters`], [`early`], and for the counts of one method a file below `method/`. The exact layout is in
 //! `docs/formats.md`. The same inputs in any order give the same sums.
 
@@ -42,10 +42,10 @@ pub fn write(path: &Path, units: &[UnitCounts]) -> Result<(), WriteError> {
     write_over(path, Over::Anything, units)
 }
 
-/// Writes a merged profile as [`write`] does, if there is nothing in its place that must not be replaced.
+/// Writes a merged profile as [`write()`] does, if there is nothing in its place that must not be replaced.
 ///
 /// # Errors
-/// As [`write`], and of kind `AlreadyExists` for what must not be replaced.
+/// As [`write()`], and of kind `AlreadyExists` for what must not be replaced.
 pub fn write_over(path: &Path, over: Over, units: &[UnitCounts]) -> Result<(), WriteError> {
     atomic::write_over(path, over, |out| out.write_all(&encode(units)))
 }

@@ -15,8 +15,8 @@
 //! **Safe points** ([`safe_points`]), where a limit of events may strike, are such calls as well.
 //!
 //! **Activations that end early** lack their potential at the call for good. The runtime counts such ends per call
-//! site, and recovery adds *ends × potential* ([`recover`], the paper's footnote 2). Where a query must be exact while
-//! the program goes on, all calls that may be abandoned are among those of potential 0.
+//! site, and recovery adds *ends × potential* ([`recover()`], the paper's footnote 2). Where a query must be exact
+//! while the program goes on, all calls that may be abandoned are among those of potential 0.
 //!
 //! **Beyond the paper.** A function that is only called directly, from known places, may return with any potential: its
 //! callers count that as events of the call. This saves a chord, and straight-line functions need no probe at all. (Not

@@ -8,7 +8,7 @@
 //! [`supergraph`] says which calls paths may cross, [`cuts`] which of them they do, so that numbers fit a machine word.
 //! [`graph`] is the acyclic graph of a function, [`psi_rho`] its linear functions, [`numbering`] what joins functions
 //! to a unit, and [`decode`] takes numbers apart. [`increments`] and [`placement`] turn all this into probes;
-//! [`recover`] turns counts of paths into counts of blocks and edges.
+//! [`recover()`] turns counts of paths into counts of blocks and edges.
 //!
 //! # Activations that end early
 //!

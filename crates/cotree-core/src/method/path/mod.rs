@@ -2,7 +2,7 @@
 //!
 //! [`plan`] cuts the graph into paths ([`cuts`], [`graph`]), numbers these ([`numbering`]), finds the cheapest sums
 //! along them ([`increments`]) and puts them where few are executed ([`placement`]). The probes keep a register and add
-//! 1 to `table[number]` at the end of each path. [`recover`] is the inverse: numbers become paths again, and paths
+//! 1 to `table[number]` at the end of each path. [`recover()`] is the inverse: numbers become paths again, and paths
 //! become counts of blocks and edges.
 //!
 //! # Activations that end early

@@ -96,7 +96,7 @@ pub struct PathProfile {
     /// A path is counted where it can only go on in one way ([`super::placement`]): activations in
     /// [`Self::cut_short`] are counted with the path that they had taken, though they did not reach its end.
     pub paths: Vec<(u64, u64)>,
-    /// Path numbers with what their executions add up to ([`crate::plan::PathMetric`]), by number, each once, none 0.
+    /// Path numbers with what their executions add up to ([`super::PathMetric`]), by number, each once, none 0.
     /// The beginnings in [`Self::pending`] and [`Self::unresolved`] are in no sum.
     pub sums: Vec<(u64, u64)>,
     /// What was left unfinished, by site and prefix, each once, none 0.

@@ -27,7 +27,7 @@
 //! its caller in an opaque call that does not return: next comes a record of the runtime.
 //!
 //! Where a function's accesses tell their addresses, each has a number in the stream, in the order in which they run
-//! ([`put_number`]): the [step](step) from the address before, or from 0 behind whatever the runtime writes. Of an
+//! ([`put_number`]): the [`step`] from the address before, or from 0 behind whatever the runtime writes. Of an
 //! access whose length only the program knows, that comes before it. No token stands for blocks on both sides of one.
 //!
 //! The place in the record of a stack ([`WrittenAt`]) is where the innermost function has just written something; the

@@ -1,6 +1,5 @@
 //! Entries from the program: functions in front of those of libc and of the unwinder, and functions that generated code
-//! calls. They know their caller's registers
-//! ([`Caller`](super::registers::Caller)).
+//! calls. They know their caller's registers ([`super::registers::Caller`]).
 
 #[cfg(not(feature = "shared-library"))]
 use super::registers::Caller;
@@ -31,7 +30,7 @@ macro_rules! argument {
 pub(crate) use argument;
 
 /// The beginning of an entry: its section, its labels, a frame of so many bytes, and in the lowest of them the
-/// [`Caller`](super::registers::Caller).
+/// [`super::registers::Caller`].
 macro_rules! begin {
     ($name:literal, $labels:expr, $size:literal) => {
         concat!(
