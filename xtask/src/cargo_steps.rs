@@ -3,7 +3,7 @@
 use crate::command::{Ended, Stream};
 use crate::deadline::{self, COMPILING, TESTING};
 use crate::suite::Suite;
-use crate::{command, floors, words, workspace};
+use crate::{command, dependencies, floors, words, workspace};
 use anyhow::{Result, bail, ensure};
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -27,6 +27,7 @@ pub fn run(suite: &mut Suite, all: bool) -> Result<bool> {
     suite.now("cargo fmt --check", || quiet(workspace::cargo().args(["fmt", "--all", "--check"])));
     suite.now("floors", floors::check);
     suite.now("words", words::check);
+    suite.now("dependencies", dependencies::check);
     // In release, as the tests: then macros and build scripts are compiled once.
     suite.now_within("cargo clippy", COMPILING, || {
         let mut clippy = workspace::cargo();

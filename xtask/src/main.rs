@@ -11,6 +11,7 @@ mod command;
 mod compiler_tests;
 mod cpython;
 mod deadline;
+mod dependencies;
 mod events;
 mod floors;
 mod gcov;
