@@ -168,7 +168,7 @@ pub enum Probe {
         bytes: u8,
     },
     /// Appends to the trace that this function begins ([`crate::method::trace::stream::entered`]).
-    Announce,
+    RecordEntry,
     /// `to += factor * times`, three registers.
     AddProduct {
         /// What is added to.
@@ -259,7 +259,7 @@ impl Probe {
             Self::EmitFull { reg, .. } => (Some(reg), None),
             Self::Count(_)
             | Self::CountIfTaken(..)
-            | Self::Announce
+            | Self::RecordEntry
             | Self::CountBy(..)
             | Self::AddCounter { .. }
             | Self::Close(..)

@@ -122,8 +122,8 @@ pub struct BinaryFile {
 pub(crate) struct Chain {
     /// The activations that end there, innermost first.
     pub(crate) abandoned: Vec<(FunctionId, Site)>,
-    /// The invoke around them at which an exception lands.
-    pub(crate) lands: Option<(FunctionId, Site)>,
+    /// The invoke around them whose landing pad an exception reached.
+    pub(crate) caught_at: Option<(FunctionId, Site)>,
 }
 
 impl BinaryFile {
@@ -234,9 +234,10 @@ impl BinaryFile {
         (offset < self.map.code.functions[placed.code as usize].size).then_some((placed, offset))
     }
 
-    /// The call sites under way at a return address (perhaps with [`layout::LANDED`]), if it belongs to a known call.
+    /// The call sites under way at a return address (perhaps with [`layout::AT_LANDING_PAD`]), if it belongs to a known
+    /// call.
     pub(crate) fn return_point(&self, address: u64) -> Option<&ReturnPoint> {
-        let (placed, before) = self.placed_at((address & !layout::LANDED).checked_sub(1)?)?;
+        let (placed, before) = self.placed_at((address & !layout::AT_LANDING_PAD).checked_sub(1)?)?;
         let returns = &self.map.code.functions[placed.code as usize].returns;
         let found = returns.binary_search_by_key(&(before + 1), |r| r.offset).ok()?;
         (!placed.ambiguous).then(|| &returns[found])
@@ -246,13 +247,13 @@ impl BinaryFile {
     ///
     /// - A plain return address: every function inlined there, and the one that they are inlined in, was abandoned at
     ///   its call site. A mark before a `resume` counts for nothing itself.
-    /// - [`layout::LANDED`]: an exception landed in the machine function: only what is inside the innermost invoke of
-    ///   the chain was abandoned.
+    /// - [`layout::AT_LANDING_PAD`]: an exception reached a landing pad of the machine function: only what is inside
+    ///   the innermost invoke of the chain was abandoned.
     /// - [`layout::INTERRUPTED`]: no call was under way. It may be an instruction that is known to fault, which is
     ///   listed by the address behind its first byte: no call ends there.
     #[must_use]
     pub fn resolve(&self, address: u64) -> Resolved {
-        let plain = address & !(layout::INTERRUPTED | layout::LANDED);
+        let plain = address & !(layout::INTERRUPTED | layout::AT_LANDING_PAD);
         if address & layout::INTERRUPTED != 0 {
             let Some((placed, offset)) = self.placed_at(plain) else { return Resolved::Outside };
             let returns = &self.map.code.functions[placed.code as usize].returns;
@@ -273,10 +274,10 @@ impl BinaryFile {
         if placed.ambiguous {
             return unknown();
         }
-        let landed = address & layout::LANDED != 0;
-        let chain = self.abandoned(&returns[found].chain, landed);
-        // Something landed, so there has to be an invoke.
-        if landed && chain.lands.is_none() { unknown() } else { Resolved::Sites(chain.abandoned) }
+        let at_landing_pad = address & layout::AT_LANDING_PAD != 0;
+        let chain = self.abandoned(&returns[found].chain, at_landing_pad);
+        // A landing pad was reached, so there has to be an invoke.
+        if at_landing_pad && chain.caught_at.is_none() { unknown() } else { Resolved::Sites(chain.abandoned) }
     }
 
     /// The activations that an address of the table of early exits speaks of; `None` if it is no known call.
@@ -284,33 +285,34 @@ impl BinaryFile {
         if address & layout::INTERRUPTED != 0 {
             return None;
         }
-        let landed = address & layout::LANDED != 0;
-        let (placed, before) = self.placed_at((address & !layout::LANDED).checked_sub(1)?)?;
+        let at_landing_pad = address & layout::AT_LANDING_PAD != 0;
+        let (placed, before) = self.placed_at((address & !layout::AT_LANDING_PAD).checked_sub(1)?)?;
         let returns = &self.map.code.functions[placed.code as usize].returns;
         let found = returns.binary_search_by_key(&(before + 1), |r| r.offset).ok()?;
         if placed.ambiguous {
             return None;
         }
-        Some(self.abandoned(&returns[found].chain, landed))
+        Some(self.abandoned(&returns[found].chain, at_landing_pad))
     }
 
-    /// What is left of a chain of calls: all of it, or what is inside the invoke where an exception lands.
-    fn abandoned(&self, chain: &[(FunctionId, Site)], landed: bool) -> Chain {
+    /// What is left of a chain of calls: all of it, or what is inside the invoke whose landing pad an exception
+    /// reached.
+    fn abandoned(&self, chain: &[(FunctionId, Site)], at_landing_pad: bool) -> Chain {
         let mut abandoned = Vec::new();
         let mut resuming = false;
         for &(function, site) in chain {
             let facts = &self.function(function).calls[site];
             // An invoke catches what its inlined callee resumes: the optimiser turned the `resume` into a jump to the
             // landing pad.
-            if (landed || resuming) && facts.terminator {
-                return Chain { abandoned, lands: Some((function, site)) };
+            if (at_landing_pad || resuming) && facts.terminator {
+                return Chain { abandoned, caught_at: Some((function, site)) };
             }
             resuming |= facts.resume_marker;
             if !facts.resume_marker {
                 abandoned.push((function, site));
             }
         }
-        Chain { abandoned, lands: None }
+        Chain { abandoned, caught_at: None }
     }
 
     /// Whether the instruction there is of a function of the map.

@@ -437,7 +437,7 @@ impl<'a> Process<'a> {
         self.abandon(thread, depth + 1);
         let caught = self.stacks[thread.index()].frames.last_mut().and_then(|frame| frame.calling.take());
         if let Some(call) = caught {
-            self.record(thread, Control::Unwound(frames::landing(function, call)));
+            self.record(thread, Control::Unwound(frames::at_landing_pad(function, call)));
         }
         self.log(thread, activation, Step::Catch);
         Ok(())

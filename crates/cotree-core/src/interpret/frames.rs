@@ -3,7 +3,7 @@
 use crate::ids::{CallId, FunctionId};
 use crate::method::trace::stream::{Calling, Frame, Resolve};
 
-/// An exception lands in the frame.
+/// An exception reached a landing pad in the frame.
 const LANDS: u64 = 1 << 63;
 
 /// A frame, as the interpreter writes it.
@@ -11,8 +11,8 @@ pub(super) fn frame(function: FunctionId, call: CallId) -> u64 {
     u64::from(function.0) << 32 | u64::from(call.0)
 }
 
-/// The mark of a frame in which an exception lands.
-pub(super) fn landing(function: FunctionId, call: CallId) -> u64 {
+/// The mark of a frame with the landing pad that an exception reached.
+pub(super) fn at_landing_pad(function: FunctionId, call: CallId) -> u64 {
     frame(function, call) | LANDS
 }
 
@@ -26,7 +26,7 @@ impl Resolve for Frames {
             Calling { function: FunctionId((frame >> 32) as u32 & i32::MAX as u32), call: CallId(frame as u32) };
         Some(match frame & LANDS {
             0 => Frame { activations: vec![calling], ..Frame::default() },
-            _ => Frame { lands: Some(calling), ..Frame::default() },
+            _ => Frame { caught_at: Some(calling), ..Frame::default() },
         })
     }
 }

@@ -177,7 +177,7 @@ impl ThreadState {
                     registers.set(reg, 1);
                 }
             }
-            Probe::Announce => {
+            Probe::RecordEntry => {
                 let (bytes, length) = stream::entered(FunctionId::new(function));
                 self.trace.extend(&bytes[..length]);
             }

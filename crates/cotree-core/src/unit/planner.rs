@@ -28,7 +28,7 @@ pub struct UnitFacts<'a> {
     /// Is it certain that only calls by name in the unit's own functions call it?
     pub callers_known: Vec<bool>,
     /// Does its code count its entries in any case, to find out which thread it runs on?
-    pub announcing: Vec<bool>,
+    pub check_thread: Vec<bool>,
     /// May signal handlers run it?
     pub interruptible: Vec<bool>,
     /// The counts of an earlier run.
@@ -49,7 +49,7 @@ impl<'a> UnitFacts<'a> {
             hints: Vec::new(),
             variables: Vec::new(),
             callers_known: Vec::new(),
-            announcing: Vec::new(),
+            check_thread: Vec::new(),
             interruptible: Vec::new(),
             previous: Vec::new(),
             preemptible: false,

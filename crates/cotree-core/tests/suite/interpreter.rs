@@ -38,7 +38,7 @@ fn registers_tables_traces_and_events() {
         (Place::Edge(Edge(1)), Probe::Emit { reg: Some(r), plus: 0x100, bytes: 1 }),
         (Place::Edge(Edge(2)), Probe::Emit { reg: None, plus: -2, bytes: 2 }),
         (Place::Edge(Edge(2)), Probe::EmitFull { reg: Reg::Token, limit: 1, bytes: 1 }),
-        (Place::End(Block(1)), Probe::Announce),
+        (Place::End(Block(1)), Probe::RecordEntry),
         (Place::Edge(Edge(2)), Probe::CountPath(t, r, -1)),
         (Place::Edge(Edge(2)), Probe::AddTo(Counter(1), r, 10)),
         (Place::End(Block(1)), Probe::CountBy(Counter(0), 3)),

@@ -51,13 +51,13 @@ fn to_trace() -> impl Strategy<Value = (Program, u64)> {
 fn calls(program: &Program, seed: u64) -> Vec<TraceCalls> {
     let mut calls = vec![TraceCalls::default(); program.functions.len()];
     for (function, root) in program.roots.iter().enumerate() {
-        calls[function].announces |= root;
+        calls[function].records_entry |= root;
     }
     for function in 0..program.functions.len() {
         for call in 0..program.functions[function].calls.len() {
             let Some(&callee) = program.callees(function, CallId::new(call)).first() else { continue };
             if (seed >> ((function + call) % 60)) & 3 == 0 {
-                calls[callee.index()].announces = true;
+                calls[callee.index()].records_entry = true;
             } else {
                 calls[function].kinds.push((CallId::new(call), CallKind::Direct(callee)));
             }
@@ -235,10 +235,10 @@ fn skipping_some(tables: &[Option<Tables>], trace: &[u8], seed: u64, interrupted
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
 
-    /// The time may stand before each announcement, and changes nothing else. Nor does the form that numbers of many
+    /// The time may stand before each entry record, and changes nothing else. Nor does the form that numbers of many
     /// functions have.
     #[test]
-    fn announcements_may_be_long_and_have_times_before_them((program, seed) in to_trace(), options in options()) {
+    fn entry_records_may_be_long_and_have_times_before_them((program, seed) in to_trace(), options in options()) {
         let life = Life { threads: 1, signals: false, jumps_anywhere: false };
         let Some(script) = program.script(seed, life) else { return Ok(()) };
         let plans = plan(&program, seed, options);
@@ -250,7 +250,7 @@ proptest! {
         let mut reader = Reader::new(&tables, trace, Frames);
         while let Some(event) = reader.next().unwrap() {
             if let Event::Begin(function) = event
-                && plans[function.index()].key.announces
+                && plans[function.index()].key.records_entry
             {
                 let (_, length) = stream::entered(function);
                 let before = reader.checkpoint().position() as usize - length;
@@ -397,7 +397,7 @@ fn calls_before_a_token_are_skipped() {
     let function = random::function(2, &[(0, 1, true), (1, 1, true), (1, 2, true)], &[(1, false); 5000]);
     let cfg = function.cfg().unwrap();
     let kinds = (0..5000).map(|call| (CallId::new(call), CallKind::Silent)).collect();
-    let calls = TraceCalls { announces: true, kinds };
+    let calls = TraceCalls { records_entry: true, kinds };
     let mut turns = 0;
     for packs in [false, true] {
         let options = TraceOptions { by: TraceBy::Only(Way::Paths), packs, ..TraceOptions::default() };

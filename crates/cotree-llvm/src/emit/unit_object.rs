@@ -29,8 +29,8 @@ pub(crate) struct UnitParts<'a> {
     pub(crate) handlers_foreseen: bool,
     /// Where path registers are at calls.
     pub(crate) registers: &'a RegisterTable,
-    /// See [`UnitDescriptor::announcing`].
-    pub(crate) announcing: &'a [u64],
+    /// See [`UnitDescriptor::thread_word_counters`].
+    pub(crate) thread_word_counters: &'a [u64],
     /// See [`UnitDescriptor::trace_ring`].
     pub(crate) trace_ring: u64,
     /// See [`UnitDescriptor::trace_off`].
@@ -116,7 +116,10 @@ pub(crate) fn write(unit: &UnitParts<'_>) -> Result<Vec<u8>, Error> {
             offset_of!(UnitDescriptor, register_values),
             object.append_section_data(rodata, &words(&unit.registers.values), 8),
         ),
-        (offset_of!(UnitDescriptor, announcing), object.append_section_data(rodata, &words(unit.announcing), 8)),
+        (
+            offset_of!(UnitDescriptor, thread_word_counters),
+            object.append_section_data(rodata, &words(unit.thread_word_counters), 8),
+        ),
     ];
     let rodata_symbol = object.section_symbol(rodata);
 
@@ -145,7 +148,7 @@ pub(crate) fn write(unit: &UnitParts<'_>) -> Result<Vec<u8>, Error> {
     put(offset_of!(UnitDescriptor, cache_count), &layout.cache_count.to_le_bytes());
     let functions = unit.registers.index.len().saturating_sub(1) as u64;
     put(offset_of!(UnitDescriptor, register_functions), &functions.to_le_bytes());
-    put(offset_of!(UnitDescriptor, announcing_count), &(unit.announcing.len() as u64).to_le_bytes());
+    put(offset_of!(UnitDescriptor, thread_word_counter_count), &(unit.thread_word_counters.len() as u64).to_le_bytes());
     let at = object.append_section_data(relro, &descriptor, 8);
     object
         .add_relocation(relro, pointer_to(counters, at + offset_of!(UnitDescriptor, counters) as u64, 0))

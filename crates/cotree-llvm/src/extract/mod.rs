@@ -190,8 +190,8 @@ impl<'m> Reader<'_, 'm> {
             self.selection.excludes(&symbol, file).then_some(Untouched::Excluded)
         });
         // An activation that ends in a function that the user excluded does not affect the counts of others. Exceptions
-        // that land in it do, since nothing there announces where they continue. Coroutines are split after this, but
-        // for their calls they are like functions with probes.
+        // that reach a landing pad in it do, since nothing there says where they continue. Coroutines are split after
+        // this, but for their calls they are like functions with probes.
         let numbered = match facts.untouched {
             None | Some(Untouched::Coroutine) => true,
             Some(Untouched::Excluded) => !facts.edges.iter().any(|edge| edge.kind.exceptional()),

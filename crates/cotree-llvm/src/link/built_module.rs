@@ -20,7 +20,7 @@ pub(super) struct BuiltModule {
     /// Functions whose call addresses are not known.
     pub(super) unmapped: Vec<FunctionId>,
     /// Counters of entries whose increments tell which thread runs.
-    pub(super) announcing: Vec<u64>,
+    pub(super) thread_word_counters: Vec<u64>,
     /// The module's debug information is there for reports only, which have it in the map.
     pub(super) lines_for_reports_only: bool,
     /// Functions whose calls note nothing, because LLVM crashes over that.
@@ -59,7 +59,7 @@ impl InstrumentedModule {
             code,
             registers,
             unmapped,
-            announcing: contents.announcing,
+            thread_word_counters: contents.thread_word_counters,
             lines_for_reports_only: contents.lines_for_reports_only,
             without_notes,
         })

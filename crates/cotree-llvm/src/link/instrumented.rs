@@ -42,7 +42,7 @@ pub(super) struct Contents {
     /// The functions that it has to define, with their symbols.
     pub(super) symbols: Vec<(FunctionId, String)>,
     /// Counters of entries whose increments tell which thread runs.
-    pub(super) announcing: Vec<u64>,
+    pub(super) thread_word_counters: Vec<u64>,
     /// The module's debug information is there for reports only, which have it in the map.
     pub(super) lines_for_reports_only: bool,
 }
@@ -53,7 +53,7 @@ impl Contents {
         self.members.extend(other.members);
         self.sites.extend(other.sites);
         self.symbols.extend(other.symbols);
-        self.announcing.extend(other.announcing);
+        self.thread_word_counters.extend(other.thread_word_counters);
         self.lines_for_reports_only &= other.lines_for_reports_only;
         self
     }
@@ -93,7 +93,7 @@ impl PlannedModule {
             members: vec![self.number],
             sites: self.numbered_sites(),
             symbols,
-            announcing: self.announcing(&layers, &unit),
+            thread_word_counters: self.thread_word_counters(&layers, &unit),
             lines_for_reports_only: self.module.has_lines_for_reports_only(),
         };
         Ok(InstrumentedModule { module: self.module, contents })
@@ -134,11 +134,11 @@ impl PlannedModule {
             .collect()
     }
 
-    /// See [`Contents::announcing`].
-    fn announcing(&self, layers: &[Vec<Layer<'_>>], unit: &lower::Unit<'_>) -> Vec<u64> {
+    /// See [`Contents::thread_word_counters`].
+    fn thread_word_counters(&self, layers: &[Vec<Layer<'_>>], unit: &lower::Unit<'_>) -> Vec<u64> {
         let functions = (self.first.function..).zip(&self.extracted.facts.functions).zip(layers);
         functions
-            .filter(|((number, facts), _)| unit.announces(*number, facts))
+            .filter(|((number, facts), _)| unit.checks_thread(*number, facts))
             .filter_map(|(_, layers)| lower::entry_counter(layers))
             .collect()
     }

@@ -270,7 +270,7 @@ mod tests {
                 members: vec![number],
                 sites: HashMap::new(),
                 symbols: Vec::new(),
-                announcing: Vec::new(),
+                thread_word_counters: Vec::new(),
                 lines_for_reports_only: number != 2,
             };
             Written::of(InstrumentedModule { module, contents })

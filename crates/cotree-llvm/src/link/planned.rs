@@ -63,7 +63,7 @@ impl<'a> AnalysedUnit<'a> {
             hints: hints(&modules),
             variables: affine_variables(&modules),
             callers_known,
-            announcing: if access == Access::Segment { foreign.clone() } else { Vec::new() },
+            check_thread: if access == Access::Segment { foreign.clone() } else { Vec::new() },
             interruptible: handlers.may_run.clone(),
             previous: previous.collect(),
             preemptible: setting.shared || setting.link.is_none(),

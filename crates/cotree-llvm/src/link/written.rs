@@ -21,7 +21,7 @@ impl BuiltUnit<'_> {
         let Self { job, mut planned, modules } = self;
         let mut output = LinkOutput::default();
         let mut code = CodeMap::default();
-        let (mut objects, mut registers, mut announcing) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut objects, mut registers, mut thread_word_counters) = (Vec::new(), Vec::new(), Vec::new());
         let unmapped: HashSet<FunctionId> = modules.iter().flat_map(|built| built.unmapped.iter().copied()).collect();
         doubt(&mut planned.program, &unmapped);
         for (number, mut built) in modules.into_iter().enumerate() {
@@ -29,7 +29,7 @@ impl BuiltUnit<'_> {
             code_map::finish(&built.name, &mut built.object, base, built.lines_for_reports_only)?;
             code.functions.append(&mut built.code);
             registers.append(&mut built.registers);
-            announcing.append(&mut built.announcing);
+            thread_word_counters.append(&mut built.thread_word_counters);
             output.warnings.extend(built.without_notes.iter().map(|function| {
                 format!(
                     "LLVM crashes over the notes at calls of {function} ({}), which is compiled without them: activations that end \
@@ -48,7 +48,7 @@ impl BuiltUnit<'_> {
             return Ok(output);
         }
         let contents: Vec<&[u8]> = objects.iter().map(Vec::as_slice).collect();
-        let unit = planned.unit_object(code, &contents, &RegisterTable::new(&registers), &announcing)?;
+        let unit = planned.unit_object(code, &contents, &RegisterTable::new(&registers), &thread_word_counters)?;
         output.objects.push(job.write("unit.o", &unit)?);
         let runtime = runtime_object::prepared(job.runtime, &job.options.foreign, &job.fronted())
             .map_err(|error| Error::Internal { module: "the runtime".into(), reason: error.to_string() })?;
@@ -67,7 +67,7 @@ impl PlannedProgram<'_> {
         code: CodeMap,
         contents: &[&[u8]],
         registers: &RegisterTable,
-        announcing: &[u64],
+        thread_word_counters: &[u64],
     ) -> Result<Vec<u8>, Error> {
         let Self { setting, program, handlers, access, plan, layout, .. } = self;
         let map = BinaryMap { program, plan, code, threaded: access != Access::Direct };
@@ -79,7 +79,7 @@ impl PlannedProgram<'_> {
             executable: !setting.shared,
             handlers_foreseen: handlers.foreseen,
             registers,
-            announcing,
+            thread_word_counters,
             trace_ring: setting.options.asked.trace_ring.unwrap_or(0),
             trace_off: setting.options.asked.trace_off == Some(true),
             event_limits: setting.options.events().limits,

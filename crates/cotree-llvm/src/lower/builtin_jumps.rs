@@ -1,8 +1,8 @@
 //! Makes calls of the compiler's own form of `setjmp` and `longjmp`, which are none.
 //!
 //! A `__builtin_longjmp` becomes a call of the runtime, which accounts for the frames that die and then jumps. Behind
-//! each `__builtin_setjmp` comes a call that returns twice in its stead (`cotree_rt`'s modules `jump` and `landed`). It
-//! is done before facts are extracted: to everything after that both are calls like any other.
+//! each `__builtin_setjmp` comes a call that returns twice in its stead (`cotree_rt`'s modules `jump` and
+//! `builtin_setjmp`). It is done before facts are extracted: to everything after that both are calls like any other.
 
 use crate::ir::{At, Builder, Call, Instruction, Type, Value};
 use crate::module::Module;
@@ -21,7 +21,7 @@ pub(crate) fn make_calls(module: &mut Module) {
         let calls: Vec<Call<'_>> = function.instructions().filter_map(|instruction| instruction.as_call()).collect();
         for call in calls {
             match call.intrinsic().as_deref() {
-                Some("llvm.eh.sjlj.setjmp") => announce(unchanged, call),
+                Some("llvm.eh.sjlj.setjmp") => report_result(unchanged, call),
                 Some("llvm.eh.sjlj.longjmp") => replace(unchanged, call),
                 _ => {}
             }
@@ -30,8 +30,8 @@ pub(crate) fn make_calls(module: &mut Module) {
     module.sweep();
 }
 
-/// A call behind a `setjmp`, with its result.
-fn announce<'m>(module: &'m Module, setjmp: Call<'m>) {
+/// Inserts a call behind a `setjmp`, with its result.
+fn report_result<'m>(module: &'m Module, setjmp: Call<'m>) {
     let next = setjmp.next().expect("a terminator follows the call");
     let made = call(module, next, SETJMP, module.int32(), (*setjmp).into(), "returns_twice");
     made.set_location(setjmp.location());
@@ -45,7 +45,7 @@ pub(super) fn what_returns_twice(call: Instruction<'_>) -> Instruction<'_> {
     setjmp.filter(|setjmp| setjmp.block() == call.block()).unwrap_or(call)
 }
 
-/// A call in the place of a `longjmp`.
+/// Puts a call in the place of a `longjmp`.
 fn replace<'m>(module: &'m Module, longjmp: Call<'m>) {
     let Some(buffer) = longjmp.arguments().next() else { return };
     let made = call(module, *longjmp, "__cotree_builtin_longjmp", module.pointer(0), buffer, "noreturn");

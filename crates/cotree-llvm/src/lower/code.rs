@@ -28,7 +28,7 @@ pub(super) struct Code<'a, 'm> {
     /// The calls of its call sites.
     pub(super) calls: &'a [Call<'m>],
     /// The counter of entries that shows which thread runs, and how it is reached.
-    pub(super) announcing: OnceCell<(u64, Counters<'m>)>,
+    pub(super) entry_counter: OnceCell<(u64, Counters<'m>)>,
     /// What affine variables were when their loops were entered.
     pub(super) initial: OnceCell<Initial<'m>>,
     /// Phis that have been built anew, by the ones that were there before.
@@ -54,7 +54,7 @@ impl<'a, 'm> Code<'a, 'm> {
             entry,
             counters: Counters::new(module, unit, number, ir.function, entry),
             calls,
-            announcing: OnceCell::new(),
+            entry_counter: OnceCell::new(),
             initial: OnceCell::new(),
             rebuilt: RefCell::default(),
             numbers: OnceCell::new(),
@@ -63,8 +63,8 @@ impl<'a, 'm> Code<'a, 'm> {
 
     /// `counter += 1` where the builder stands.
     pub(super) fn count(&self, counter: u64) {
-        let announcing = self.announcing.get().filter(|(announcing, _)| *announcing == counter);
-        announcing.map_or(&self.counters, |(_, by_word)| by_word).increment(counter);
+        let of_entries = self.entry_counter.get().filter(|(entries, _)| *entries == counter);
+        of_entries.map_or(&self.counters, |(_, by_word)| by_word).increment(counter);
     }
 
     /// Adds another number than 1 to a counter.

@@ -74,7 +74,7 @@ impl<'m> Counters<'m> {
 
     /// Emits increments of the slab that the TLS word leads to, which is loaded at `entry`; the function's other
     /// increments go by the segment register. In a thread without a slab, such a counter is one of slab 0 and so
-    /// reveals the thread, as [`announce`] does.
+    /// reveals the thread, as [`write_by_thread_word`] does.
     pub(super) fn of_thread_word(&self, entry: Instruction<'m>, resolving: bool) -> Self {
         self.builder.move_before(entry);
         let slab = load_slab(&self.builder, LLVMThreadLocalMode::LLVMLocalExecTLSModel, resolving);
@@ -236,7 +236,7 @@ fn is_left_unoptimised(function: Function<'_>) -> bool {
 /// Writes to the spare counter of the slab that the TLS word leads to, at the beginning of a function that unknown code
 /// may call. In a thread without a slab this is slab 0, so the write reveals the thread. Otherwise the thread would
 /// count unnoticed in the slab of its creator, from which it inherits the segment base.
-pub(super) fn announce<'m>(module: &'m Module, entry: Instruction<'m>, spare: u64, resolving: bool) {
+pub(super) fn write_by_thread_word<'m>(module: &'m Module, entry: Instruction<'m>, spare: u64, resolving: bool) {
     let builder = Builder::before(module, entry);
     let slab = load_slab(&builder, LLVMThreadLocalMode::LLVMLocalExecTLSModel, resolving);
     let at = builder.element(module.int64(), slab, module.int64().constant(spare), true);

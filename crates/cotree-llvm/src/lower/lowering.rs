@@ -27,19 +27,19 @@ pub(super) struct Lowering<'a, 'm> {
 }
 
 impl<'a, 'm> Lowering<'a, 'm> {
-    /// Prepares the function. `announcing` is the counter of its entries if that tells whose thread it is, and whether
-    /// the function may run before thread-local variables have values.
+    /// Prepares the function. `entry_counter` is the counter of its entries if that tells whose thread it is, and
+    /// whether the function may run before thread-local variables have values.
     pub(super) fn new(
         code: &'a Code<'a, 'm>,
         layers: &'a [Layer<'a>],
-        announcing: Option<(u64, bool)>,
+        entry_counter: Option<(u64, bool)>,
     ) -> Result<Self, Error> {
         let entry = code.first_position(Block(0));
         let first = code.block(Block(0)).first().unwrap_or(entry);
         let methods =
             layers.iter().map(|layer| method::begin(code, layer.method, &layer.plan, [first, entry])).collect();
-        if let Some((counter, resolving)) = announcing {
-            code.announcing.get_or_init(|| (counter, code.counters.of_thread_word(entry, resolving)));
+        if let Some((counter, resolving)) = entry_counter {
+            code.entry_counter.get_or_init(|| (counter, code.counters.of_thread_word(entry, resolving)));
         }
         let closings = layers.iter().flat_map(|layer| layer.plan.probes).filter_map(|p| Some(p.probe.closing()?.1));
         let initial = affine::open(code, closings)?;

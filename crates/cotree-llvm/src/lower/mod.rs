@@ -74,11 +74,11 @@ fn lower_functions(
     let functions = extracted.facts.functions.iter().zip(&extracted.handles).zip(layers);
     for (number, (((function, handles), layers), calls)) in (first.function..).zip(functions.zip(&calls)) {
         let ir = handles.open(module);
-        let announces = unit.announces(number, function);
-        let announcing = if announces { entry_counter(layers) } else { None };
-        if announces && announcing.is_none() {
+        let checks_thread = unit.checks_thread(number, function);
+        let entries = if checks_thread { entry_counter(layers) } else { None };
+        if checks_thread && entries.is_none() {
             let entry = code::first_position(ir, Block(0));
-            counters::announce(module, entry, unit.spare, unit.resolving[number]);
+            counters::write_by_thread_word(module, entry, unit.spare, unit.resolving[number]);
         }
         if !layers.is_empty() {
             frames::keep(ir);
@@ -97,7 +97,7 @@ fn lower_functions(
             continue;
         }
         let code = Code::new(module, function, ir, (unit, number), calls);
-        let lowering = Lowering::new(&code, layers, announcing.map(|counter| (counter, unit.resolving[number])))?;
+        let lowering = Lowering::new(&code, layers, entries.map(|counter| (counter, unit.resolving[number])))?;
         lowering.run()?;
         if let Some(limits) = unit.limits {
             safe_points::lower(&code, &safe_points, limits);

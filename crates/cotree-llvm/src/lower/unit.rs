@@ -58,8 +58,9 @@ pub struct Unit<'a> {
 }
 
 impl Unit<'_> {
-    /// Whether a function begins with a write to the slab that the TLS word leads to ([`super::counters::announce`]).
-    pub(crate) fn announces(&self, number: usize, function: &Function) -> bool {
+    /// Whether a function begins with a write to the slab that the TLS word leads to
+    /// ([`super::counters::write_by_thread_word`]).
+    pub(crate) fn checks_thread(&self, number: usize, function: &Function) -> bool {
         self.access == Access::Segment && self.foreign[number] && function.untouched.is_none()
     }
 }

@@ -150,7 +150,7 @@ fn check_plan(plan: FunctionPlan<'_>, function: &Function) -> Result<(), &'stati
             | Probe::CountPath(..)
             | Probe::Emit { .. }
             | Probe::EmitFull { .. }
-            | Probe::Announce
+            | Probe::RecordEntry
             | Probe::Linear { .. }
             | Probe::AddProduct { .. }
             | Probe::Read(..)

@@ -29,7 +29,7 @@ pub enum WireError {
     Truncated {
         /// Bytes present.
         have: u64,
-        /// Bytes announced.
+        /// Bytes that it says it has.
         need: u64,
     },
     /// From another version of cotree.

@@ -20,7 +20,7 @@ use cotree_profile::file::ProfileFile;
 use cotree_profile::method::path::PathCounts;
 use cotree_profile::weights::Weights;
 use cotree_profile::{map, merged};
-use cotree_rt::layout::{ABANDONED, Flags, LANDED, VALUE_SHIFT};
+use cotree_rt::layout::{ABANDONED, AT_LANDING_PAD, Flags, VALUE_SHIFT};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -291,13 +291,13 @@ fn telling_raw() -> Raw {
     let abandoned = |address: u64, value: u64| ABANDONED | value << VALUE_SHIFT | address;
     let mut raw = Raw { flags: Flags::RESET, metric: PathMetric::Events.number(), ..Raw::new(vec![]) };
     raw.slabs = vec![vec![1, 0, 300, u64::MAX / 2], vec![0, 5, 7, 1 << 40]];
-    raw.early.push((0x40_1010 | LANDED, -2));
+    raw.early.push((0x40_1010 | AT_LANDING_PAD, -2));
     raw.segments = vec![
         vec![[1, 4, 11, 3], [1, 0, 2, 0], [2, 1 << 62, 9, 1 << 33]],
         vec![
             [1, 4, 1, 1],
             [abandoned(0x40_1020, 1), (-5i64).cast_unsigned(), 1, 0],
-            [abandoned(0x40_1010 | LANDED, 0), 77, (-2i64).cast_unsigned(), 0],
+            [abandoned(0x40_1010 | AT_LANDING_PAD, 0), 77, (-2i64).cast_unsigned(), 0],
         ],
     ];
     raw

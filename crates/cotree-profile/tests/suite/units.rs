@@ -10,7 +10,7 @@ use cotree_profile::counts::UnitCounts;
 use cotree_profile::file::ProfileFile;
 use cotree_profile::recover::{Note, UnitProfile, open_binary, recover};
 use cotree_profile::verify::{Subject, verify};
-use cotree_rt::layout::{Flags, HANDLER, INTERRUPTED, LANDED, State};
+use cotree_rt::layout::{AT_LANDING_PAD, Flags, HANDLER, INTERRUPTED, State};
 use proptest::prelude::*;
 use std::fs;
 use std::path::Path;
@@ -60,16 +60,17 @@ fn addresses_become_call_sites() {
     assert_eq!(binary.resolve(MAIN_AT + 0x20), sites(&[(0, 0)]));
     // A call that is the last instruction returns to the end of its function.
     assert_eq!(binary.resolve(WORK_AT + 0x30), sites(&[(2, 0), (1, 0)]));
-    // An exception landed in `invokes`: only the function inlined within its invoke is gone.
+    // An exception reached the landing pad of `invokes`: only the function inlined within its invoke is gone.
     assert_eq!(binary.resolve(INVOKES_AT + 0x10), sites(&[(2, 0), (3, 0)]));
-    assert_eq!(binary.resolve((INVOKES_AT + 0x10) | LANDED), sites(&[(2, 0)]));
+    assert_eq!(binary.resolve((INVOKES_AT + 0x10) | AT_LANDING_PAD), sites(&[(2, 0)]));
     // The mark before a resume is no call that anyone was in.
     assert_eq!(binary.resolve(INVOKES_AT + 0x20), sites(&[]));
-    // No invoke there, so nothing can have landed.
-    assert_eq!(binary.resolve((MAIN_AT + 0x20) | LANDED), unknown(&[0]));
+    // No invoke there, so no landing pad can have been reached.
+    assert_eq!(binary.resolve((MAIN_AT + 0x20) | AT_LANDING_PAD), unknown(&[0]));
     assert_eq!(binary.resolve(MAIN_AT + 0x21), unknown(&[0]));
     assert_eq!(binary.resolve((WORK_AT + 5) | INTERRUPTED), unknown(&[1, 2]));
-    for outside in [0, 1, MAIN_AT, WORK_AT + 0x31, 0x7F00_0000_0000, u64::MAX, LANDED, INTERRUPTED, MAIN_AT - 1] {
+    for outside in [0, 1, MAIN_AT, WORK_AT + 0x31, 0x7F00_0000_0000, u64::MAX, AT_LANDING_PAD, INTERRUPTED, MAIN_AT - 1]
+    {
         assert_eq!(binary.resolve(outside), Resolved::Outside, "{outside:#x}");
     }
     assert_eq!(binary.code_at(MAIN_AT), Some((0, 0)));

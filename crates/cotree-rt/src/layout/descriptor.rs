@@ -63,10 +63,10 @@ pub struct UnitDescriptor {
     /// 1: whatever function has its address taken may interrupt any other and not cost a count. 0: the link saw nobody
     /// who would install handlers.
     pub handlers_foreseen: u32,
-    /// How many there are of `announcing`.
-    pub announcing_count: u64,
+    /// How many there are of `thread_word_counters`.
+    pub thread_word_counter_count: u64,
     /// The counters that are reached by the TLS word though all others are reached by segment.
-    pub announcing: *const u64,
+    pub thread_word_counters: *const u64,
     /// The first of the [`TraceWord`]s of a slab; 0: nothing is traced.
     pub trace_word: u64,
     /// Bytes of the ring that all threads share and whose oldest part makes room for the newest; 0: all of the trace is

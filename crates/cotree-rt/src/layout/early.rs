@@ -20,13 +20,13 @@ pub struct EarlyEntry {
 
 /// Set in [`EarlyEntry::address`] when it is not a return address: the frame was interrupted there by a signal.
 pub const INTERRUPTED: u64 = 1 << 63;
-/// Set in [`EarlyEntry::address`] when an exception landed in this frame while it was in the call that returns to the
-/// address: of the functions inlined there only those inside the first invoke are abandoned.
-pub const LANDED: u64 = 1 << 62;
+/// Set in [`EarlyEntry::address`] when an exception reached a landing pad of this frame, which was in the call that
+/// returns to the address: of the functions inlined there only those inside the first invoke are abandoned.
+pub const AT_LANDING_PAD: u64 = 1 << 62;
 
 /// Both: no activation, but the address of a function that was a signal handler at the end
 /// ([`HANDLER_UNFORESEEN`](super::Flags::HANDLER_UNFORESEEN)).
-pub const HANDLER: u64 = INTERRUPTED | LANDED;
+pub const HANDLER: u64 = INTERRUPTED | AT_LANDING_PAD;
 
 /// Bits of [`EarlyEntry::address`] that are not 0 where the entry tells of a total: `count` is then what the thread's
 /// counter of a kind of events was where activations left there, less what it was where they were revived, modulo 2⁶⁴.

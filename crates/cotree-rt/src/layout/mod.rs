@@ -9,7 +9,7 @@
 //! SegmentHeader, entries × capacity     segments, each on whole pages, anywhere behind slab 0
 //! ```
 //!
-//! Counters of paths, and what is behind them in a slab, may be holes of the file ([`slab_hole`]).
+//! Counters of paths, and what is behind them in a slab, may be holes of the file ([`slab_sparse_bytes`]).
 //!
 //! A counter's value is the sum over the slabs. [Segments](SegmentHeader) form a list that begins at `segment_head`,
 //! newest first; they may take the places of slabs: a slab that a segment overlaps is none. Hash tables of paths are
@@ -44,12 +44,12 @@ mod trace;
 
 pub use crate::checksum::{BodyChecksum, Checksum, checksum};
 pub use descriptor::{ABI, Access, UnitDescriptor};
-pub use early::{EarlyEntry, HANDLER, INTERRUPTED, LANDED, TOTAL, early_slot, mixed, total_kind, total_of};
+pub use early::{AT_LANDING_PAD, EarlyEntry, HANDLER, INTERRUPTED, TOTAL, early_slot, mixed, total_kind, total_of};
 pub use header::{Flags, MAGIC, RawHeader, State, VERSION};
 pub use paths::{ABANDONED, ADDRESS_MASK, PathBucket, VALUE_SHIFT, path_slot};
 pub use registers::{FUNCTION_MAGIC, FunctionPrefix, RegisterReturn, RegisterValue};
 pub use segment::{SEGMENT_MAGIC, SegmentHeader, SegmentKind, segment_size};
-pub use slab::{HandlerWord, MORE_WORDS, QueryWord, TO_ZEROS, slab_hole, slab_stride};
+pub use slab::{HandlerWord, MORE_WORDS, QueryWord, TO_ZEROS, slab_sparse_bytes, slab_stride};
 pub use stack::StackEntry;
 pub use trace::{
     TRACE_GAP, TRACE_SLACK, TRACE_STACK_CUT, TRACE_WINDOW, TraceChunk, TraceInterrupted, TracePlace, TraceRecord,

@@ -6,8 +6,8 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PathBucket {
     /// 0: free. Else 1 + the number of the function in the unit; or, with [`ABANDONED`], a call during which
-    /// activations were abandoned: [`LANDED`](super::LANDED) as in the table of early exits, in bits 48..56 which of
-    /// the values known there `path` is, and below the return address.
+    /// activations were abandoned: [`AT_LANDING_PAD`](super::AT_LANDING_PAD) as in the table of early exits, in bits
+    /// 48..56 which of the values known there `path` is, and below the return address.
     pub function: u64,
     /// 1 + the number of the path, or the path register at the call.
     pub path: u64,

@@ -47,11 +47,11 @@ pub const fn slab_stride(counter_count: u64, cache_count: u64) -> u64 {
 /// arrays, windows and caches, unless these are few. Of the rest each byte has its room from the start, so that
 /// counting needs none.
 #[must_use]
-pub const fn slab_hole(path_words: u64, counter_count: u64, cache_count: u64) -> core::ops::Range<u64> {
+pub const fn slab_sparse_bytes(path_words: u64, counter_count: u64, cache_count: u64) -> core::ops::Range<u64> {
     let start = (path_words * 8).next_multiple_of(PAGE);
     let end = (counter_count + cache_count) * 8 / PAGE * PAGE;
-    if end < start + SMALL_HOLE { start..start } else { start..end }
+    if end < start + LEAST_SPARSE { start..start } else { start..end }
 }
 
-/// Below this a slab has no hole.
-const SMALL_HOLE: u64 = 1 << 20;
+/// Below this a slab has no sparse part.
+const LEAST_SPARSE: u64 = 1 << 20;

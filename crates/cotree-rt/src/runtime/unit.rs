@@ -5,7 +5,7 @@ use crate::arch;
 use crate::arch::threads::{slab_word_offset, thread_pointer};
 #[cfg(not(feature = "counters-alone"))]
 use crate::layout::TO_ZEROS;
-use crate::layout::{ABI, Access, UnitDescriptor, mixed, slab_hole, slab_stride};
+use crate::layout::{ABI, Access, UnitDescriptor, mixed, slab_sparse_bytes, slab_stride};
 use crate::runtime::os::sys;
 use core::ffi::CStr;
 use core::ops::Range;
@@ -54,7 +54,7 @@ pub fn by_segment() -> bool {
     descriptor().threaded == Access::SEGMENT
 }
 
-/// An executable's way.
+/// Code of a shared library reaches them by the TLS word.
 #[cfg(feature = "shared-library")]
 pub fn by_segment() -> bool {
     false
@@ -73,10 +73,12 @@ pub fn spare() -> usize {
 }
 
 /// The counters that are reached by the TLS word, whatever reaches the others.
-pub fn announcing() -> &'static [u64] {
+pub fn thread_word_counters() -> &'static [u64] {
     let descriptor = descriptor();
     // SAFETY: so many words of the unit object's read-only data.
-    unsafe { core::slice::from_raw_parts(descriptor.announcing, descriptor.announcing_count as usize) }
+    unsafe {
+        core::slice::from_raw_parts(descriptor.thread_word_counters, descriptor.thread_word_counter_count as usize)
+    }
 }
 
 /// Bytes from one slab to the next.
@@ -85,13 +87,13 @@ pub fn stride() -> usize {
 }
 
 /// The bytes of a slab that take room in the file only as they are written to.
-pub fn hole() -> Range<usize> {
+pub fn sparse_bytes() -> Range<usize> {
     let descriptor = descriptor();
     if cfg!(feature = "counters-alone") || descriptor.executable == 0 {
         return 0..0; // A handler for want of room could not be taken back when the library is unloaded.
     }
-    let hole = slab_hole(descriptor.path_words, descriptor.counter_count, descriptor.cache_count);
-    hole.start as usize..hole.end as usize
+    let sparse = slab_sparse_bytes(descriptor.path_words, descriptor.counter_count, descriptor.cache_count);
+    sparse.start as usize..sparse.end as usize
 }
 
 /// Whether generated code counts paths.

@@ -9,10 +9,10 @@
 #ifndef UNIT_PATH_WORDS
 #define UNIT_PATH_WORDS COUNTERS
 #endif
-#ifndef ANNOUNCING
-#define ANNOUNCING 0
+#ifndef THREAD_WORD_COUNTER
+#define THREAD_WORD_COUNTER 0
 #endif
-static const uint64_t announcing = ANNOUNCING;
+static const uint64_t thread_word_counters = THREAD_WORD_COUNTER;
 uint64_t __cotree_counters[COUNTERS + 512] __attribute__((aligned(4096), visibility("hidden")));
 __thread uint64_t *__cotree_slab __attribute__((visibility("hidden"), tls_model("initial-exec"))) = __cotree_counters;
 const struct {
@@ -28,12 +28,12 @@ const struct {
     const uint64_t *register_values;
     uint64_t path_words;
     uint32_t path_metric, handlers_foreseen;
-    uint64_t announcing_count;
-    const uint64_t *announcing;
+    uint64_t thread_word_counter_count;
+    const uint64_t *thread_word_counters;
     uint64_t trace_word, trace_ring, trace_off;
     uint64_t event_kinds, event_words, query_words, event_limits;
     uint64_t call_sums, handler_words;
     const char *file_pattern;
 } __cotree_unit __attribute__((visibility("hidden"))) = {
     1, UNIT_THREADED, {0xAB, 1, 2, 3}, __cotree_counters, COUNTERS, 256, UNIT_NAME, UNIT_EXECUTABLE, UNIT_CACHES > 0, UNIT_CACHES, 0, 0, 0, 0,
-    UNIT_PATH_WORDS, 0, 1, ANNOUNCING > 0, &announcing};
+    UNIT_PATH_WORDS, 0, 1, THREAD_WORD_COUNTER > 0, &thread_word_counters};

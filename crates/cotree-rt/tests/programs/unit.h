@@ -23,8 +23,8 @@ void __cotree_resuming(void) __attribute__((visibility("hidden")));
 #if THREADED == 2
 #define BUMP(k) __asm__ volatile("incq %%gs:%0" : "+m"(__cotree_counters[k]))
 #undef ENTERED
-#ifdef ANNOUNCING
-#define ENTERED() ((void)(*(volatile uint64_t *)&__cotree_slab[ANNOUNCING])++)
+#ifdef THREAD_WORD_COUNTER
+#define ENTERED() ((void)(*(volatile uint64_t *)&__cotree_slab[THREAD_WORD_COUNTER])++)
 #else
 #define ENTERED() ((void)(*(volatile char *)&__cotree_slab[COUNTERS] = 1))
 #endif

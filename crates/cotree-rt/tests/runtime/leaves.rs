@@ -1,14 +1,14 @@
 //! How activations are left without returning, while the process goes on.
 
-use crate::support::{Flavour, Place};
+use crate::support::{Flavour, Folder};
 use cotree_rt::layout::{Access, Flags, State};
 
 #[test]
 fn jumps() {
-    let place = Place::new("jumps");
+    let folder = Folder::new("jumps");
     for access in [Access::DIRECT, Access::WORD, Access::SEGMENT] {
-        let run = place.build_as("jump.c", "prog", Flavour::Dynamic, access, &[]).run(0);
-        let profile = place.profile();
+        let run = folder.build_as("jump.c", "prog", Flavour::Dynamic, access, &[]).run(0);
+        let profile = folder.profile();
         assert_eq!(profile.flags(), Flags::NONE);
         assert_eq!(profile.counters[..10], [0, 3, 3, 3, 1, 3, 1, 0, 0, 0]);
         for site in ["outer", "middle", "thrower"] {
@@ -24,10 +24,10 @@ fn jumps() {
 
 #[test]
 fn frames_of_all_kinds() {
-    let place = Place::new("mixed_frames");
+    let folder = Folder::new("mixed_frames");
     for options in [&["-O2"][..], &["-O2", "-fno-omit-frame-pointer"], &["-O0"]] {
-        place.build("mixed_frames.c", options).run(0);
-        let profile = place.profile();
+        folder.build("mixed_frames.c", options).run(0);
+        let profile = folder.profile();
         assert_eq!(profile.flags(), Flags::NONE, "{options:?}");
         // A jump out of n levels of two activations each and the one that jumps; main's goes on. Last all of them,
         // main's, that of the program's first instruction, and the runtime's own that stands in front of `exit`.
@@ -39,10 +39,10 @@ fn frames_of_all_kinds() {
 
 #[test]
 fn jumps_to_frames_that_have_grown() {
-    let place = Place::new("grown");
+    let folder = Folder::new("grown");
     for options in [&["-O2"][..], &["-O2", "-fno-omit-frame-pointer"], &["-O0"]] {
-        let run = place.build("grown.c", options).run(0);
-        let profile = place.profile();
+        let run = folder.build("grown.c", options).run(0);
+        let profile = folder.profile();
         assert_eq!(profile.flags(), Flags::NONE, "{options:?}");
         assert_eq!(profile.counters[..10], [0, 18, 18, 0, 0, 0, 0, 0, 0, 0]);
         assert_eq!(profile.at(run.site("below")), 18);
@@ -54,9 +54,9 @@ fn jumps_to_frames_that_have_grown() {
 
 #[test]
 fn handlers_on_the_same_stack_jump_out() {
-    let place = Place::new("turned_back");
-    let run = place.build("turned_back.c", &["-O2"]).run(0);
-    let profile = place.profile();
+    let folder = Folder::new("turned_back");
+    let run = folder.build("turned_back.c", &["-O2"]).run(0);
+    let profile = folder.profile();
     assert_eq!(profile.flags(), Flags::NONE);
     assert_eq!(profile.counters[..10], [0, 10, 0, 10, 0, 0, 0, 0, 0, 0]);
     for site in ["inner", "handler", "work"] {
@@ -69,39 +69,39 @@ fn handlers_on_the_same_stack_jump_out() {
 
 #[test]
 fn exceptions_from_any_depth() {
-    let place = Place::new("deep_exceptions");
+    let folder = Folder::new("deep_exceptions");
     for options in [&["-O2"][..], &["-O2", "-fno-omit-frame-pointer"], &["-O0"]] {
-        let run = place.build("throw_deep.cc", options).run(0);
-        let profile = place.profile();
+        let run = folder.build("throw_deep.cc", options).run(0);
+        let profile = folder.profile();
         assert_eq!(profile.flags(), Flags::NONE, "{options:?}");
         assert_eq!(profile.counters[..10], [0, 24, 24, 0, 0, 0, 0, 0, 0, 0]);
         assert_eq!(profile.at(run.site("down")), 4 * 11_111, "{options:?}");
-        assert_eq!(profile.landed(run.site("catches")), 24);
+        assert_eq!(profile.at_landing_pad(run.site("catches")), 24);
         std::fs::remove_file(profile.path).unwrap();
     }
 }
 
 #[test]
 fn jumping_out_of_the_middle_of_something_is_flagged() {
-    let place = Place::new("interrupted");
-    place.build("interrupt.c", &[]).run(0);
-    let profile = place.profile();
+    let folder = Folder::new("interrupted");
+    folder.build("interrupt.c", &[]).run(0);
+    let profile = folder.profile();
     assert_eq!(profile.flags(), Flags::INTERRUPTED_FRAME);
     assert_eq!(profile.interrupted(), 1);
 }
 
 #[test]
 fn a_jump_to_another_stack_is_flagged() {
-    let place = Place::new("contexts");
-    let program = place.build("context.c", &[]);
+    let folder = Folder::new("contexts");
+    let program = folder.build("context.c", &[]);
     program.run(0);
-    let profile = place.profile();
+    let profile = folder.profile();
     assert_eq!(profile.flags(), Flags::FOREIGN_JUMP);
 }
 
 #[test]
 fn exceptions() {
-    let place = Place::new("exceptions");
+    let folder = Folder::new("exceptions");
     for options in [
         &[][..],
         &["-O0"],
@@ -109,25 +109,25 @@ fn exceptions() {
         &["-fuse-ld=gold"],
         &["-fno-omit-frame-pointer", "-no-pie", "-DNON_PIE"],
     ] {
-        let run = place.build("throw.cc", options).run(0);
-        let profile = place.profile();
+        let run = folder.build("throw.cc", options).run(0);
+        let profile = folder.profile();
         assert_eq!(profile.flags(), Flags::NONE);
         assert_eq!(profile.counters[..10], [0, 3, 3, 3, 3, 3, 0, 0, 0, 0]);
         assert_eq!(profile.at(run.site("thrower")), 3);
         assert_eq!(profile.at(run.site("plain")), 0);
-        assert_eq!(profile.landed(run.site("plain")), 3);
+        assert_eq!(profile.at_landing_pad(run.site("plain")), 3);
         assert_eq!(profile.at(run.site("cleaned")), 3);
-        assert_eq!(profile.landed(run.site("through")), 3);
+        assert_eq!(profile.at_landing_pad(run.site("through")), 3);
         std::fs::remove_file(profile.path).unwrap();
     }
 }
 
 #[test]
 fn threads_come_and_go() {
-    let place = Place::new("threads");
+    let folder = Folder::new("threads");
     for access in [Access::WORD, Access::SEGMENT] {
-        let run = place.build_as("threads.c", "prog", Flavour::Dynamic, access, &[]).run(0);
-        let profile = place.profile();
+        let run = folder.build_as("threads.c", "prog", Flavour::Dynamic, access, &[]).run(0);
+        let profile = folder.profile();
         assert_eq!(profile.flags(), Flags::NONE);
         assert_eq!(profile.counters[..10], [1, 3_200_000, 1, 1, 1, 0, 0, 0, 0, 0]);
         assert_eq!(profile.at(run.site("leave")), 1);
@@ -138,32 +138,32 @@ fn threads_come_and_go() {
 
 #[test]
 fn threads_with_cleanups() {
-    let place = Place::new("cleanups");
-    let run = place.build("cleanups.cc", &[]).run(0);
-    let profile = place.profile();
+    let folder = Folder::new("cleanups");
+    let run = folder.build("cleanups.cc", &[]).run(0);
+    let profile = folder.profile();
     assert_eq!(profile.flags(), Flags::NONE);
     assert_eq!(profile.counters[..8], [1, 2, 2, 2, 0, 2, 0, 0]);
-    assert_eq!(profile.landed(run.site("leave")), 2);
+    assert_eq!(profile.at_landing_pad(run.site("leave")), 2);
     assert_eq!(profile.at(run.site("leave")), 0);
     assert_eq!(profile.at(run.site("deep")), 2);
-    assert_eq!(profile.landed(run.site("deep")), 0);
+    assert_eq!(profile.at_landing_pad(run.site("deep")), 0);
 }
 
 #[test]
 fn threads_where_none_were_expected() {
-    let place = Place::new("unexpected");
-    place.build_as("threads.c", "prog", Flavour::Dynamic, Access::DIRECT, &[]).run(0);
-    assert_eq!(place.profile().flags(), Flags::THREADS_UNEXPECTED);
+    let folder = Folder::new("unexpected");
+    folder.build_as("threads.c", "prog", Flavour::Dynamic, Access::DIRECT, &[]).run(0);
+    assert_eq!(folder.profile().flags(), Flags::THREADS_UNEXPECTED);
 }
 
 #[test]
 fn threads_that_nobody_told_us_of() {
-    let place = Place::new("unregistered");
-    for (access, option) in [(Access::WORD, ""), (Access::SEGMENT, ""), (Access::SEGMENT, "-DANNOUNCING=9")] {
+    let folder = Folder::new("unregistered");
+    for (access, option) in [(Access::WORD, ""), (Access::SEGMENT, ""), (Access::SEGMENT, "-DTHREAD_WORD_COUNTER=9")] {
         for source in ["timer.c", "unseen.c"] {
             let options: Vec<&str> = [option, "-ldl"].into_iter().filter(|option| !option.is_empty()).collect();
-            place.build_as(source, "prog", Flavour::Dynamic, access, &options).run(0);
-            let mut all = place.profiles();
+            folder.build_as(source, "prog", Flavour::Dynamic, access, &options).run(0);
+            let mut all = folder.profiles();
             all.sort_by_key(|profile| profile.header.started_ns);
             assert_eq!(all[0].flags(), Flags::THREAD_UNREGISTERED, "{source} {access} {option}");
             // What the parent's threads were is of no concern to a child.
@@ -178,9 +178,9 @@ fn threads_that_nobody_told_us_of() {
 
 #[test]
 fn programs_that_use_the_segment_register_themselves() {
-    let place = Place::new("own_segment");
-    place.build("own_segment.c", &[]).run(0);
-    let mut all = place.profiles();
+    let folder = Folder::new("own_segment");
+    folder.build("own_segment.c", &[]).run(0);
+    let mut all = folder.profiles();
     all.sort_by_key(|profile| profile.header.started_ns);
     assert_eq!(
         all.iter().map(|p| (p.state(), p.flags())).collect::<Vec<_>>(),
@@ -190,10 +190,10 @@ fn programs_that_use_the_segment_register_themselves() {
 
 #[test]
 fn handlers_on_stacks_of_their_own() {
-    let place = Place::new("handlers");
+    let folder = Folder::new("handlers");
     for access in [Access::WORD, Access::SEGMENT] {
-        place.build_as("handlers.c", "prog", Flavour::Dynamic, access, &[]).run(0);
-        let profile = place.profile();
+        folder.build_as("handlers.c", "prog", Flavour::Dynamic, access, &[]).run(0);
+        let profile = folder.profile();
         assert_eq!(profile.flags(), Flags::NONE);
         assert_eq!(profile.counters[..3], [1, 80_000, 4000]);
         std::fs::remove_file(profile.path).unwrap();
@@ -202,9 +202,9 @@ fn handlers_on_stacks_of_their_own() {
 
 #[test]
 fn the_last_thread_ends_the_process() {
-    let place = Place::new("last_thread");
-    let run = place.build("last.c", &[]).run(0);
-    let profile = place.profile();
+    let folder = Folder::new("last_thread");
+    let run = folder.build("last.c", &[]).run(0);
+    let profile = folder.profile();
     assert_eq!(profile.state(), State::FINISHED);
     assert_eq!(profile.flags(), Flags::NONE);
     assert_eq!(profile.at(run.site("leave")), 1);
@@ -213,10 +213,10 @@ fn the_last_thread_ends_the_process() {
 
 #[test]
 fn forks() {
-    let place = Place::new("forks");
+    let folder = Folder::new("forks");
     for access in [Access::DIRECT, Access::WORD, Access::SEGMENT] {
-        let run = place.build_as("forks.c", "prog", Flavour::Dynamic, access, &[]).run(0);
-        let mut all = place.profiles();
+        let run = folder.build_as("forks.c", "prog", Flavour::Dynamic, access, &[]).run(0);
+        let mut all = folder.profiles();
         all.sort_by_key(|profile| profile.header.started_ns);
         let [parent, returning, execing] = &all[..] else { panic!("{} profiles", all.len()) };
         assert!(all.iter().all(|p| p.state() == State::FINISHED && p.flags() == Flags::NONE));
@@ -236,9 +236,9 @@ fn forks() {
 
 #[test]
 fn forks_from_threads() {
-    let place = Place::new("thread_forks");
-    let run = place.build("thread_fork.c", &[]).run(0);
-    let all = place.profiles();
+    let folder = Folder::new("thread_forks");
+    let run = folder.build("thread_fork.c", &[]).run(0);
+    let all = folder.profiles();
     assert_eq!(all.len(), 5);
     let sum: u64 = all.iter().map(|profile| profile.counters[2]).sum();
     assert_eq!(sum, 4 * 1000);
@@ -256,8 +256,8 @@ fn forks_from_threads() {
 
 #[test]
 fn signal_masks_are_inherited() {
-    let place = Place::new("masks");
-    let program = place.build("masks.c", &[]);
+    let folder = Folder::new("masks");
+    let program = folder.build("masks.c", &[]);
     let run = program.run(0);
     let without = crate::support::Run::of(program.command().env("COTREE_FILE", ""), 0);
     assert_eq!(run.output, without.output);

@@ -2,9 +2,9 @@
 
 mod ends;
 mod flavours;
-mod holes;
 mod leaves;
 mod paths;
 mod pools;
+mod sparse;
 mod starts;
 mod support;

@@ -1,10 +1,10 @@
 //! Tables of paths: nothing is lost or counted twice, whoever counts and however it ends.
 
-use crate::support::{Flavour, Place, Profile, Program, Run};
+use crate::support::{Flavour, Folder, Profile, Program, Run};
 use cotree_rt::layout::{Access, Flags, State};
 
-fn build(place: &Place, flavour: Flavour, access: u32) -> Program {
-    place.build_as("paths.c", "prog", flavour, access, &["-mno-red-zone"])
+fn build(folder: &Folder, flavour: Flavour, access: u32) -> Program {
+    folder.build_as("paths.c", "prog", flavour, access, &["-mno-red-zone"])
 }
 
 /// Metrics follow the counts: of every other function each execution of a path adds its number modulo 4, and 1.
@@ -32,17 +32,17 @@ fn assert_second(profile: &Profile, times: u64) {
 
 #[test]
 fn many_keys() {
-    let place = Place::new("paths_many");
+    let folder = Folder::new("paths_many");
     for (flavour, access) in [
         (Flavour::Dynamic, Access::DIRECT),
         (Flavour::Dynamic, Access::WORD),
         (Flavour::Dynamic, Access::SEGMENT),
         (Flavour::Static, Access::SEGMENT),
     ] {
-        let program = build(&place, flavour, access);
+        let program = build(&folder, flavour, access);
         for how in ["", "full", "exec"] {
             let run = Run::of(program.command().arg(how), 0);
-            let profile = place.profile();
+            let profile = folder.profile();
             let times = if how == "exec" { 2 } else { 1 };
             assert_eq!(profile.state(), State::FINISHED);
             if how == "full" {
@@ -78,15 +78,15 @@ fn no_room_for_more_by_segment() {
 
 /// Wherever the file stops growing, at whatever step: it is whole, and says if anything is missing.
 fn check_no_room_for_more(access: u32) {
-    let place = Place::new(&format!("paths_no_room_{access}"));
-    let program = build(&place, Flavour::Dynamic, access);
+    let folder = Folder::new(&format!("paths_no_room_{access}"));
+    let program = build(&folder, Flavour::Dynamic, access);
     let limits =
         (40..2000).step_by(200).map(|kib| ("full", kib)).chain((0..1600).step_by(320).map(|kib| ("confined", kib)));
     let mut missing = 0;
     for (how, kib) in limits {
         let run = Run::of(program.command().args([how, &(kib * 1024).to_string()]), 0);
         // This finds it as long as its header says.
-        let profile = place.profile();
+        let profile = folder.profile();
         assert_eq!(profile.state(), State::FINISHED, "{how} {kib}");
         if profile.flags() == Flags::NONE {
             assert_many(&profile, 0, 1);
@@ -101,15 +101,15 @@ fn check_no_room_for_more(access: u32) {
     assert!((2..15).contains(&missing), "{missing}");
 }
 
-/// What the runtime has to say goes to standard error, or nowhere: not into a file that the program has in its place,
+/// What the runtime has to say goes to standard error, or nowhere: not into a file that the program has in its folder,
 /// and the program does not end by it.
 #[test]
 fn nobody_to_tell() {
-    let place = Place::new("paths_nobody");
-    let program = build(&place, Flavour::Dynamic, Access::SEGMENT);
+    let folder = Folder::new("paths_nobody");
+    let program = build(&folder, Flavour::Dynamic, Access::SEGMENT);
     Run::of(program.command().arg("full-data"), 0);
-    assert_eq!(std::fs::read(place.0.join("data")).unwrap(), b"data");
-    let profile = place.profile();
+    assert_eq!(std::fs::read(folder.0.join("data")).unwrap(), b"data");
+    let profile = folder.profile();
     assert_eq!(profile.flags(), Flags::PATHS_MISSING);
     std::fs::remove_file(profile.path).unwrap();
 
@@ -118,21 +118,21 @@ fn nobody_to_tell() {
     command.arg("full").stderr(writer);
     drop(reader);
     assert_eq!(command.status().unwrap().code(), Some(0));
-    assert_eq!(place.profile().flags(), Flags::PATHS_MISSING);
+    assert_eq!(folder.profile().flags(), Flags::PATHS_MISSING);
 }
 
 #[test]
 fn no_profile() {
-    let place = Place::new("paths_none");
-    Run::of(build(&place, Flavour::Dynamic, Access::SEGMENT).command().env("COTREE_FILE", ""), 0);
-    assert!(place.profiles().is_empty());
+    let folder = Folder::new("paths_none");
+    Run::of(build(&folder, Flavour::Dynamic, Access::SEGMENT).command().env("COTREE_FILE", ""), 0);
+    assert!(folder.profiles().is_empty());
 }
 
 #[test]
 fn each_thread_has_its_own() {
-    let place = Place::new("paths_threads");
-    Run::of(build(&place, Flavour::Dynamic, Access::SEGMENT).command().arg("threads"), 0);
-    let profile = place.profile();
+    let folder = Folder::new("paths_threads");
+    Run::of(build(&folder, Flavour::Dynamic, Access::SEGMENT).command().arg("threads"), 0);
+    let profile = folder.profile();
     assert_eq!(profile.flags(), Flags::NONE);
     assert_many(&profile, 0, 5);
     assert_many(&profile, 1 << 40, 4);
@@ -141,10 +141,10 @@ fn each_thread_has_its_own() {
 
 #[test]
 fn a_forked_child_begins_anew() {
-    let place = Place::new("paths_fork");
+    let folder = Folder::new("paths_fork");
     for access in [Access::DIRECT, Access::WORD, Access::SEGMENT] {
-        Run::of(build(&place, Flavour::Dynamic, access).command().arg("fork"), 0);
-        let all = place.profiles();
+        Run::of(build(&folder, Flavour::Dynamic, access).command().arg("fork"), 0);
+        let all = folder.profiles();
         assert_eq!(all.len(), 2);
         for profile in &all {
             let child = profile.paths.contains_key(&(4, 1));
@@ -158,10 +158,10 @@ fn a_forked_child_begins_anew() {
 
 #[test]
 fn signal_handlers_lose_nothing() {
-    let place = Place::new("paths_signals");
-    let run = Run::of(build(&place, Flavour::Dynamic, Access::DIRECT).command().arg("signals"), 0);
+    let folder = Folder::new("paths_signals");
+    let run = Run::of(build(&folder, Flavour::Dynamic, Access::DIRECT).command().arg("signals"), 0);
     let numbers: Vec<u64> = run.output.split_whitespace().map(|n| n.parse().unwrap()).collect();
-    let profile = place.profile();
+    let profile = folder.profile();
     assert_many(&profile, 0, numbers[0]);
     assert_second(&profile, numbers[0]);
     let by_handler = |function| profile.paths.iter().filter(move |(key, _)| key.0 == function);
@@ -171,9 +171,9 @@ fn signal_handlers_lose_nothing() {
 
 #[test]
 fn killed() {
-    let place = Place::new("paths_killed");
-    let _ = build(&place, Flavour::Dynamic, Access::SEGMENT).command().arg("killed").status().unwrap();
-    let profile = place.profile();
+    let folder = Folder::new("paths_killed");
+    let _ = build(&folder, Flavour::Dynamic, Access::SEGMENT).command().arg("killed").status().unwrap();
+    let profile = folder.profile();
     assert_eq!(profile.state(), State::RUNNING);
     assert_many(&profile, 0, 1);
     assert_second(&profile, 1);
@@ -181,9 +181,9 @@ fn killed() {
 
 #[test]
 fn reset_and_snapshot() {
-    let place = Place::new("paths_reset");
-    Run::of(build(&place, Flavour::Dynamic, Access::SEGMENT).command().arg("reset"), 0);
-    let mut all = place.profiles();
+    let folder = Folder::new("paths_reset");
+    Run::of(build(&folder, Flavour::Dynamic, Access::SEGMENT).command().arg("reset"), 0);
+    let mut all = folder.profiles();
     let last = all.iter().position(|profile| profile.state() == State::FINISHED).unwrap();
     let last = all.remove(last);
     assert_eq!(last.paths.iter().map(|(key, count)| (*key, *count)).collect::<Vec<_>>(), [((1, 5), 2)]);

@@ -1,6 +1,6 @@
 //! Pools: profiles that are added to one file at the end of each process.
 
-use crate::support::{Place, Profile, Program, check};
+use crate::support::{Folder, Profile, Program, check};
 use cotree_rt::layout::{Flags, State};
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 const DEADLINE: Duration = Duration::from_secs(60);
 
-fn program(place: &Place) -> Program {
-    place.build("pools.c", &["-w", "-include", "stdlib.h", "-include", "sys/wait.h", "-include", "unistd.h"])
+fn program(folder: &Folder) -> Program {
+    folder.build("pools.c", &["-w", "-include", "stdlib.h", "-include", "sys/wait.h", "-include", "unistd.h"])
 }
 
 fn run(program: &Program, number: usize, more: &[&str]) -> Command {
@@ -21,8 +21,8 @@ fn run(program: &Program, number: usize, more: &[&str]) -> Command {
 }
 
 /// All profiles there: pools by name, profiles of single processes, and those that are running or were killed.
-fn files(place: &Place) -> Vec<PathBuf> {
-    let mut files: Vec<_> = std::fs::read_dir(&place.0).unwrap().map(|entry| entry.unwrap().path()).collect();
+fn files(folder: &Folder) -> Vec<PathBuf> {
+    let mut files: Vec<_> = std::fs::read_dir(&folder.0).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.retain(|path| path.file_name().unwrap().to_str().unwrap().starts_with("prog.ab010203"));
     files.sort();
     files
@@ -43,8 +43,8 @@ fn sum(profiles: &[Profile]) -> Vec<u64> {
 
 #[test]
 fn runs_add_up_in_a_few_files() {
-    let place = Place::new("pools");
-    let program = program(&place);
+    let folder = Folder::new("pools");
+    let program = program(&folder);
     let mut site = 0;
     for number in 1..=24 {
         let mut command = run(&program, number, if number % 6 == 0 { &["abort"] } else { &[] });
@@ -53,7 +53,7 @@ fn runs_add_up_in_a_few_files() {
         let printed = String::from_utf8(output.stdout).unwrap();
         site = printed.trim().strip_prefix("site leave ").map_or(site, |site| site.parse().unwrap());
     }
-    let files = files(&place);
+    let files = files(&folder);
     assert!((1..=3).contains(&files.len()) && files.iter().all(|path| is_pool(path)), "{files:?}");
     let profiles: Vec<_> = files.iter().map(|path| Profile::read(path)).collect();
     let counts = sum(&profiles);
@@ -71,14 +71,14 @@ fn runs_add_up_in_a_few_files() {
 
 #[test]
 fn children_and_many_at_once() {
-    let place = Place::new("pools_at_once");
-    let program = program(&place);
+    let folder = Folder::new("pools_at_once");
+    let program = program(&folder);
     let started: Vec<_> = (1..=60).map(|number| run(&program, number, &["exit", "fork"]).spawn().unwrap()).collect();
     for mut child in started {
         assert!(child.wait().unwrap().success());
     }
     // On a busy machine some wait for the lock in vain, and leave a profile of their own.
-    let files = files(&place);
+    let files = files(&folder);
     let pools = files.iter().filter(|path| is_pool(path)).count();
     assert!((1..=3).contains(&pools), "{files:?}");
     let counts = sum(&files.iter().map(|path| Profile::read(path)).collect::<Vec<_>>());
@@ -91,10 +91,10 @@ fn children_and_many_at_once() {
 #[test]
 fn names_that_are_taken() {
     for taken in ["pipe", "link", "folder", "empty file"] {
-        let place = Place::new(&format!("pools_taken_by_a_{}", taken.replace(' ', "_")));
-        let program = program(&place);
-        let pool = place.0.join("prog.ab010203000000000000000000000000_0.cotree");
-        let elsewhere = place.0.join("elsewhere");
+        let folder = Folder::new(&format!("pools_taken_by_a_{}", taken.replace(' ', "_")));
+        let program = program(&folder);
+        let pool = folder.0.join("prog.ab010203000000000000000000000000_0.cotree");
+        let elsewhere = folder.0.join("elsewhere");
         std::fs::write(&elsewhere, "what a link leads to").unwrap();
         match taken {
             "pipe" => assert!(Command::new("mkfifo").arg(&pool).status().unwrap().success()),
@@ -120,7 +120,7 @@ fn names_that_are_taken() {
         }
         assert_eq!(std::fs::symlink_metadata(&pool).unwrap().file_type(), before, "{taken}");
         assert_eq!(std::fs::read_to_string(&elsewhere).unwrap(), "what a link leads to");
-        let own: Vec<_> = files(&place).into_iter().filter(|path| *path != pool).collect();
+        let own: Vec<_> = files(&folder).into_iter().filter(|path| *path != pool).collect();
         assert!(
             own.len() == 2 && own.iter().all(|path| !is_pool(path) && path.extension().unwrap() == "cotree"),
             "{own:?}"
@@ -133,8 +133,8 @@ fn names_that_are_taken() {
 /// Whenever processes are killed, nothing that was counted is lost, and nothing is counted twice.
 #[test]
 fn kills_lose_nothing() {
-    let place = Place::new("pools_killed");
-    let program = program(&place);
+    let folder = Folder::new("pools_killed");
+    let program = program(&folder);
     let began = Instant::now();
     let mut finished = BTreeMap::new();
     let mut number = 0;
@@ -150,7 +150,7 @@ fn kills_lose_nothing() {
             finished.insert(number, child.wait().unwrap().success());
         }
     }
-    let left: Vec<_> = files(&place).into_iter().filter(|path| path.extension().is_some_and(|e| e != "new")).collect();
+    let left: Vec<_> = files(&folder).into_iter().filter(|path| path.extension().is_some_and(|e| e != "new")).collect();
     // A profile that is there, but has been added.
     let added = |path: &PathBuf| {
         let text = path.to_str().unwrap();
@@ -172,32 +172,32 @@ fn kills_lose_nothing() {
     for number in 1000..1012 {
         assert!(run(&program, number, &[]).status().unwrap().success());
     }
-    let pools = files(&place).into_iter().filter(|path| path.extension().is_some_and(|e| e == "joining")).count();
+    let pools = files(&folder).into_iter().filter(|path| path.extension().is_some_and(|e| e == "joining")).count();
     assert_eq!(pools, 0);
 }
 
 /// What can't be added stays by itself.
 #[test]
 fn a_damaged_pool_is_left_alone() {
-    let place = Place::new("pools_damaged");
-    let program = program(&place);
+    let folder = Folder::new("pools_damaged");
+    let program = program(&folder);
     assert!(run(&program, 1, &[]).env("COTREE_FILE", "%n.%1m.cotree").status().unwrap().success());
-    let pool = files(&place).pop().unwrap();
+    let pool = files(&folder).pop().unwrap();
     let mut bytes = std::fs::read(&pool).unwrap();
     bytes[4100] ^= 1;
     std::fs::write(&pool, &bytes).unwrap();
     assert!(run(&program, 2, &[]).env("COTREE_FILE", "%n.%1m.cotree").status().unwrap().success());
     assert_eq!(std::fs::read(&pool).unwrap(), bytes);
-    let own: Vec<_> = files(&place).into_iter().filter(|path| *path != pool).collect();
+    let own: Vec<_> = files(&folder).into_iter().filter(|path| *path != pool).collect();
     assert_eq!(own.len(), 1, "{own:?}");
     // A folder in which nothing can be locked, since somebody holds on to it: the profile is whole, and by itself.
     check(Command::new("rm").args(&own).arg(&pool));
-    let held = std::fs::File::open(&place.0).unwrap();
+    let held = std::fs::File::open(&folder.0).unwrap();
     held.lock().unwrap();
     let began = Instant::now();
     assert!(run(&program, 3, &[]).status().unwrap().success());
     assert!(began.elapsed() < DEADLINE);
-    let own = files(&place);
+    let own = files(&folder);
     assert_eq!(own.len(), 1, "{own:?}");
     let profile = Profile::read(&own[0]);
     assert_eq!((profile.counters[3], profile.flags().without(Flags::NOT_MAPPED)), (1, Flags::NONE));

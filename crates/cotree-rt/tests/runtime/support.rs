@@ -1,8 +1,8 @@
 //! Builds the runtime and small programs with gcc, runs them, and reads their raw profiles back.
 
 use cotree_rt::layout::{
-    Access, BodyChecksum, EarlyEntry, Flags, INTERRUPTED, LANDED, MAGIC, PAGE, PathBucket, RawHeader, SEGMENT_MAGIC,
-    SegmentHeader, SegmentKind, State, checksum, segment_size,
+    AT_LANDING_PAD, Access, BodyChecksum, EarlyEntry, Flags, INTERRUPTED, MAGIC, PAGE, PathBucket, RawHeader,
+    SEGMENT_MAGIC, SegmentHeader, SegmentKind, State, checksum, segment_size,
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -68,9 +68,9 @@ pub fn check(command: &mut Command) -> Output {
 pub const MANY_COUNTERS: usize = 500_000;
 
 /// A folder of its own for each test, emptied first.
-pub struct Place(pub PathBuf);
+pub struct Folder(pub PathBuf);
 
-impl Place {
+impl Folder {
     pub fn new(test: &str) -> Self {
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("places").join(test);
         let _ = std::fs::remove_dir_all(&path);
@@ -90,7 +90,7 @@ impl Place {
         let executable = flavour != Flavour::Shared;
         let (counters, path_words) = match source {
             "early.c" => (MANY_COUNTERS, MANY_COUNTERS),
-            "holes.c" => (1 << 20, 1024),
+            "sparse.c" => (1 << 20, 1024),
             _ => (1024, 1024),
         };
         let counters = format!("-DCOUNTERS={counters}");
@@ -129,7 +129,7 @@ impl Place {
             compiler.arg(format!("-Wl,--wrap={symbol}"));
         }
         check(compiler.args([&unit, &flavour.object()]).args(options));
-        Program { path, place: self.0.clone() }
+        Program { path, folder: self.0.clone() }
     }
 
     /// All the profiles there, finished or not, by file name.
@@ -154,7 +154,7 @@ impl Place {
 /// A compiled program.
 pub struct Program {
     pub path: PathBuf,
-    place: PathBuf,
+    folder: PathBuf,
 }
 
 impl Program {
@@ -166,7 +166,7 @@ impl Program {
     /// Another program in the same surroundings.
     pub fn command_of(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);
-        command.current_dir(&self.place).env("COTREE_FILE", "%n.%p.cotree");
+        command.current_dir(&self.folder).env("COTREE_FILE", "%n.%p.cotree");
         command
     }
 
@@ -289,9 +289,9 @@ impl Profile {
         self.early.get(&site).copied().unwrap_or(0)
     }
 
-    /// The count where an exception landed.
-    pub fn landed(&self, site: u64) -> i64 {
-        self.at(site | LANDED)
+    /// The count where an exception reached a landing pad.
+    pub fn at_landing_pad(&self, site: u64) -> i64 {
+        self.at(site | AT_LANDING_PAD)
     }
 
     /// Activations abandoned in the middle of something.

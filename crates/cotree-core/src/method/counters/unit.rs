@@ -70,8 +70,8 @@ impl EdgePlans {
         let activations = if weighting.is_guess() { 1.0 } else { weighting.edge(cfg.exit_edge()).max(1.0) };
         let weights = cfg.blocks().map(|block| weighting.block(block) / activations).collect();
         if calls.is_empty() {
-            let announces = planner.facts().announcing.get(*number) == Some(&true);
-            let plan = if announces { edge::plan_counting_entries } else { edge::plan_trades };
+            let checks_thread = planner.facts().check_thread.get(*number) == Some(&true);
+            let plan = if checks_thread { edge::plan_counting_entries } else { edge::plan_trades };
             return Self { alone: promoted(plan(function, cfg, weighting, &trades)), entered: None, weights };
         }
         let (alone, entered) = edge::plan_both(function, cfg, weighting, &trades);

@@ -1,9 +1,10 @@
 //! What calls mean to the streams of a unit.
 //!
 //! A call by name of a function of the unit is [`CallKind::Direct`]. If that function writes nothing, nor anybody whom
-//! it calls, the call is [`CallKind::Quiet`] and ends no segment: the callee has one way through it, no loop, announces
-//! nothing, tells no address, and all its calls are silent or quiet themselves. If it may leave by a `musttail` call of
-//! who knows whom, the caller can't know when that call is over, and the call is [`CallKind::Forwarded`].
+//! it calls, the call is [`CallKind::Quiet`] and ends no segment: the callee has one way through it, no loop, records
+//! no entry, tells no address, and all its calls are silent or quiet themselves. If it may leave by a
+//! `musttail` call of who knows whom, the caller can't know when that call is over, and the call is
+//! [`CallKind::Forwarded`].
 
 use super::plan::TraceCalls;
 use super::types::CallKind;
@@ -71,7 +72,7 @@ fn quiet(functions: &[&Function], calls: &[TraceCalls]) -> Vec<u64> {
 
 fn quiet_size(function: &Function, calls: &TraceCalls, quiet: &[u64]) -> Option<u64> {
     let blocks = function.blocks.len();
-    if calls.announces || function.untouched.is_some() || !function.accesses.is_empty() || blocks == 0 {
+    if calls.records_entry || function.untouched.is_some() || !function.accesses.is_empty() || blocks == 0 {
         return None;
     }
     // One way on from each block, and none of them backwards, as each is reached from the entry.

@@ -12,7 +12,7 @@ const BYTE: f64 = 1.0;
 pub struct TraceCost {
     /// Probes.
     pub probes: u64,
-    /// Tokens, announcements and control bytes that are written.
+    /// Tokens, entry records and control bytes that are written.
     pub writes: f64,
     /// Bytes of the trace.
     pub bytes: f64,
@@ -38,7 +38,7 @@ impl TraceCost {
                     let turn = (f64::from(bytes) - (limit.max(1) as f64).log2() / 8.0).max(0.125);
                     (turn / f64::from(bytes), turn, 2.0 + 4.0 * turn / f64::from(bytes))
                 }
-                Probe::Announce => (1.0, 2.0, 3.0),
+                Probe::RecordEntry => (1.0, 2.0, 3.0),
                 Probe::Linear { times, .. } => (0.0, 0.0, if times.count_ones() == 1 { 1.0 } else { 2.0 }),
                 Probe::Add(..) => (0.0, 0.0, 1.0),
                 // A constant is known where it is used, mostly.

@@ -8,7 +8,7 @@
 //!
 //! The trace is read forwards, and callees write while their caller is in the midst of its own way. So a token must
 //! stand before whatever the calls on its way write: §4.2 calls that blocking. Here it is a cut. A segment *starts*
-//! where the function is entered, behind a call that may write, where an exception lands, and behind a *cut edge*; it
+//! where the function is entered, behind a call that may write, at a landing pad, and behind a *cut edge*; it
 //! *ends* before the next call that may write, on a cut edge, and where the function is left. Retreating edges of a
 //! depth-first search over what calls leave of the graph are cut, so there are finitely many segments. A loop that
 //! calls somebody on all ways through it needs no cut.
@@ -23,7 +23,7 @@
 //! # Calls
 //!
 //! [`CallKind`] says what a call means to the stream. Whatever is not a call by name of a function of the unit is
-//! *opaque*: the reader can't know what comes. Functions that opaque calls may reach announce themselves when they
+//! *opaque*: the reader can't know what comes. Functions that opaque calls may reach record their entries when they
 //! begin, and a control byte follows when an opaque call returns ([`stream`]).
 //!
 //! # Indirect branches

@@ -11,7 +11,7 @@ use crate::probe::{Place, PlacedProbe, Probe, Reg};
 /// Where an activation is that has just written something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Written {
-    /// At the entry: it has announced itself.
+    /// At the entry: it records that it has been entered.
     Entry,
     /// On its way along the link.
     Link(Node, Link),
@@ -38,7 +38,7 @@ pub(super) fn place(function: &Function, cfg: &Cfg, key: &TraceKey, segments: &S
             placing.link(node, link)?;
         }
     }
-    placing.landings();
+    placing.landing_pads();
     placing.starts();
     Ok(placing.placed)
 }
@@ -125,20 +125,20 @@ impl Placing<'_> {
         }
     }
 
-    /// Segments start where exceptions land: mostly in blocks that nothing else leads to.
-    fn landings(&mut self) {
-        let lands = |edge: &Edge| self.segments.is_landing(self.function, *edge);
+    /// Segments start at landing pads: mostly in blocks that nothing else leads to.
+    fn landing_pads(&mut self) {
+        let unwinds = |edge: &Edge| self.segments.unwinds_segment(self.function, *edge);
         for block in self.cfg.blocks().filter(|&block| block != self.cfg.exit()) {
             let node = self.segments.node(block);
             let edges = self.cfg.preds(block);
-            let landing: Vec<Edge> =
-                edges.iter().copied().filter(|&edge| edge != self.cfg.exit_edge() && lands(&edge)).collect();
-            if landing.is_empty() || self.target_number(node).is_some() {
+            let to_pads: Vec<Edge> =
+                edges.iter().copied().filter(|&edge| edge != self.cfg.exit_edge() && unwinds(&edge)).collect();
+            if to_pads.is_empty() || self.target_number(node).is_some() {
                 continue;
             }
-            let places = match landing.len() == edges.len() {
+            let places = match to_pads.len() == edges.len() {
                 true => vec![Place::Start(block)],
-                false => landing.into_iter().map(Place::Edge).collect(),
+                false => to_pads.into_iter().map(Place::Edge).collect(),
             };
             for place in places {
                 self.start(place, node);
@@ -149,8 +149,8 @@ impl Placing<'_> {
     /// Segments start where the function is entered, and where indirect branches lead to.
     fn starts(&mut self) {
         let entry = Place::Start(self.cfg.entry());
-        if self.key.announces {
-            self.write(entry, Probe::Announce, Written::Entry);
+        if self.key.records_entry {
+            self.write(entry, Probe::RecordEntry, Written::Entry);
         }
         for (number, &block) in self.key.targets.iter().enumerate() {
             let place = Place::Start(block);
@@ -194,7 +194,7 @@ impl Placing<'_> {
 
 impl Segments {
     /// Is it an edge by which the exceptions of a call that ends a segment leave?
-    pub(super) fn is_landing(&self, function: &Function, edge: Edge) -> bool {
+    pub(super) fn unwinds_segment(&self, function: &Function, edge: Edge) -> bool {
         let facts = &function.edges[edge.index()];
         facts.kind == EdgeKind::InvokeUnwind && self.throws(function, facts.src)
     }

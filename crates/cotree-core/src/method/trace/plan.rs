@@ -21,8 +21,8 @@ const MOST_CYCLES: usize = 16;
 /// What is known of a function's calls before it is planned.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TraceCalls {
-    /// The function announces itself.
-    pub announces: bool,
+    /// The function records its entry.
+    pub records_entry: bool,
     /// What calls mean, those that are not [`CallKind::Opaque`], in order.
     pub kinds: Vec<(CallId, CallKind)>,
 }
@@ -46,7 +46,7 @@ pub fn plan(
         return Err(TraceError::EnteredAgain);
     }
     let mut base = TraceKey {
-        announces: calls.announces,
+        records_entry: calls.records_entry,
         calls: calls.kinds.clone(),
         targets: targets(function),
         first: likely(cfg, weighting),

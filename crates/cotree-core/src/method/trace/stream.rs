@@ -9,12 +9,12 @@
 //! | 0 | code | the opaque call returned normally |
 //! | 1, number (4) | code | the function of this number begins |
 //! | 16 to 255, high part (1) | code | the same, for most functions ([`entered`]) |
-//! | 2, frame (8) | runtime | this frame, the innermost, ends without a return; or an exception lands in it |
+//! | 2, frame (8) | runtime | this frame, the innermost, ends without a return; or an exception reaches a landing pad in it |
 //! | 3, reason (1) | runtime | the thread or process ends here, but for what destructors do |
 //! | 5, place (8), count (4), frames (8 each) | runtime | this is the stack: a function that is in no call, and around it frames that are, innermost first |
 //! | 6 | runtime | the thread stops recording: next comes 7 |
 //! | 7 | runtime | it records again: next comes 5 |
-//! | 8, stamp (8) | code | the time: a function announces itself behind it |
+//! | 8, stamp (8) | code | the time: a function records its entry behind it |
 //! | 9, frame (8) | runtime | this frame comes to life in a call: of several in a row, the innermost comes first |
 //!
 //! Numbers have their lowest byte first. Functions are numbered through all units of a process: the executable's come
@@ -22,7 +22,7 @@
 //! something of: in files, a return address with tags. One machine frame may stand for several activations, inlined
 //! into each other.
 //!
-//! A function that announces itself does so also when it is called by name, with the time before that if times are
+//! A function that records its entry does so also when it is called by name, with the time before that if times are
 //! told. Nothing else stands between a call by name and what the callee writes. An activation that `resume` ends leaves
 //! its caller in an opaque call that does not return: next comes a record of the runtime.
 //!
@@ -72,10 +72,10 @@ impl ControlByte {
 
 /// How many of the first bytes are parts of a function's number.
 const SHORTS: u32 = 256 - ControlByte::SHORT as u32;
-/// Functions from this number on are announced in five bytes.
+/// Functions from this number on have entry records of five bytes.
 pub const MOST_SHORT: u32 = SHORTS << 8;
 
-/// What a function writes to announce itself: so many of these bytes. Where the number is known when the program is
+/// What a function writes to record its entry: so many of these bytes. Where the number is known when the program is
 /// linked, it is one store.
 #[must_use]
 pub fn entered(function: FunctionId) -> ([u8; 5], usize) {
@@ -160,7 +160,7 @@ pub enum Control {
     Returned,
     /// A function begins: called by code of others, or through a pointer.
     Entered(FunctionId),
-    /// The innermost frame ends without a return, or an exception lands in it.
+    /// The innermost frame ends without a return, or an exception reaches a landing pad in it.
     Unwound(u64),
     /// The thread or the process ends here.
     Ended(Ending),
@@ -276,8 +276,9 @@ pub struct Frame {
     /// The activations in it, innermost first. For [`Control::Unwound`]: those that end. One that a signal interrupted
     /// outside of calls is left out.
     pub activations: Vec<Calling>,
-    /// For [`Control::Unwound`]: the activation, around those, in which the exception lands. Its call is an invoke.
-    pub lands: Option<Calling>,
+    /// For [`Control::Unwound`]: the activation, around those, with the landing pad that the exception reached. Its
+    /// call is an invoke.
+    pub caught_at: Option<Calling>,
     /// A signal interrupted the frame outside of calls.
     pub interrupted: Option<Interrupted>,
 }
@@ -293,7 +294,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn functions_are_announced_in_two_bytes_or_five() {
+    fn entry_records_have_two_bytes_or_five() {
         for number in [0, 1, SHORTS - 1, SHORTS, 12_345, MOST_SHORT - 1] {
             let (bytes, length) = entered(FunctionId(number));
             assert_eq!(length, 2);

@@ -30,7 +30,7 @@ pub struct Tables {
     destinations: Vec<Block>,
     /// Whether an exception leaves the function on the edge.
     resumes: Vec<bool>,
-    announces: bool,
+    records_entry: bool,
     /// Blocks that indirect branches may lead to, and how many bytes say which of them is entered.
     targets: Vec<Block>,
     target_bytes: u8,
@@ -74,11 +74,11 @@ impl Tables {
     fn of(function: &Function, cfg: &Cfg, key: &TraceKey, segments: Segments, written: Vec<(Place, Written)>) -> Self {
         let facts = |(id, call): (CallId, &crate::facts::Call)| {
             let out = cfg.succs(call.block);
-            let is_landing = |edge: &Edge| call.terminator && segments.is_landing(function, *edge);
+            let unwinds_segment = |edge: &Edge| call.terminator && segments.unwinds_segment(function, *edge);
             CallFacts {
                 kind: key.call(id),
                 tail: out.first().copied().filter(|_| call.must_tail),
-                unwinds: out.iter().copied().find(is_landing),
+                unwinds: out.iter().copied().find(unwinds_segment),
                 behind: None,
             }
         };
@@ -97,7 +97,7 @@ impl Tables {
             calls,
             destinations: edges().map(|edge| cfg.dst(edge)).collect(),
             resumes: function.edges.iter().map(|edge| edge.kind == EdgeKind::Resume).collect(),
-            announces: key.announces,
+            records_entry: key.records_entry,
             targets: key.targets.clone(),
             target_bytes: key.target_bytes(),
             dispatches,
@@ -108,10 +108,10 @@ impl Tables {
         }
     }
 
-    /// Does the function announce itself?
+    /// Does the function record its entry?
     #[inline]
-    pub(super) fn announces(&self) -> bool {
-        self.announces
+    pub(super) fn records_entry(&self) -> bool {
+        self.records_entry
     }
 
     #[inline]

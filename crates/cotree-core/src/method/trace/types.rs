@@ -65,7 +65,7 @@ pub struct TraceOptions {
     /// Does a segment end on every way out of a branch? Then each conditional writes a record, as the first version of
     /// AE did (Ball & Larus 1994, Table 3): something to compare with.
     pub per_branch: bool,
-    /// Do functions that call others announce themselves? The time is told with that.
+    /// Do functions that call others record their entries? The time is told with that.
     pub timed: bool,
     /// The accesses of memory that tell their addresses. The reader must know which block runs as soon as it does, so
     /// no token spans two blocks that have any.
@@ -133,8 +133,8 @@ pub struct Packing {
 pub struct TraceKey {
     /// How segments are numbered.
     pub way: Way,
-    /// The function announces itself when it begins.
-    pub announces: bool,
+    /// The function records its entry when it begins.
+    pub records_entry: bool,
     /// What calls mean, those that are not [`CallKind::Opaque`], in order.
     pub calls: Vec<(CallId, CallKind)>,
     /// Edges on which segments end and begin, in order, besides those that can't be otherwise.

@@ -48,7 +48,7 @@ pub fn plan_unit(planner: &Planner<'_>) -> Result<UnitTracePlan, PlanError> {
     Ok(UnitTracePlan { functions })
 }
 
-/// What the names in calls say, and who announces itself: whoever may be called other than by name in the unit, and
+/// What the names in calls say, and who records its entry: whoever may be called other than by name in the unit, and
 /// with times all that call others.
 fn known_calls(planner: &Planner<'_>) -> Vec<TraceCalls> {
     let facts = planner.facts();
@@ -56,15 +56,15 @@ fn known_calls(planner: &Planner<'_>) -> Vec<TraceCalls> {
     let functions: Vec<(usize, &Function)> =
         modules.flat_map(|(module, facts)| facts.functions.iter().map(move |function| (module, function))).collect();
     let names = Names::new(&functions);
-    let announces: Vec<bool> =
+    let records_entry: Vec<bool> =
         call_points(facts.program, &facts.callers_known).iter().map(|points| points.is_empty()).collect();
     let certain = |callee: usize| {
         let function = functions[callee].1;
         // Of a copy another unit may have the one that is called, as of `extern template`s.
         let here = match function.linkage {
             Linkage::Internal => true,
-            Linkage::Copy => !announces[callee],
-            Linkage::External => !announces[callee] || !facts.preemptible,
+            Linkage::Copy => !records_entry[callee],
+            Linkage::External => !records_entry[callee] || !facts.preemptible,
         };
         here && function.untouched.is_none()
     };
@@ -80,12 +80,12 @@ fn known_calls(planner: &Planner<'_>) -> Vec<TraceCalls> {
         }
     };
     let timed = planner.choices().traces.timed;
-    let calls = functions.iter().zip(&announces).map(|(&(module, function), &announces)| {
+    let calls = functions.iter().zip(&records_entry).map(|(&(module, function), &records_entry)| {
         let mut kinds: Vec<_> =
             function.calls.numbered().map(|(id, call)| (id, kind(module, function, call))).collect();
         let tells_time = timed && kinds.iter().any(|&(_, kind)| kind != CallKind::Silent);
         kinds.retain(|&(_, kind)| kind != CallKind::Opaque);
-        TraceCalls { announces: announces || tells_time, kinds }
+        TraceCalls { records_entry: records_entry || tells_time, kinds }
     });
     calls.collect()
 }

@@ -63,7 +63,7 @@ pub fn programs_to_trace() -> impl Strategy<Value = (Program, u64)> {
             let invokes = function.sites_of(block).any(|(_, site)| site.terminator);
             let inner = function.edges.iter().filter(|edge| edge.src == block && edge.dst != exit).count();
             if invokes && inner >= 1 && function.edges.iter().filter(|edge| edge.src == block).count() >= 2 {
-                // The last inner one is where exceptions land.
+                // The last inner one is the landing pad.
                 let mut inner = inner;
                 let mut normal = false;
                 function.edges.retain_mut(|edge| {
@@ -71,9 +71,9 @@ pub fn programs_to_trace() -> impl Strategy<Value = (Program, u64)> {
                         return true;
                     }
                     inner -= usize::from(edge.dst != exit);
-                    let lands = edge.dst != exit && inner == 0;
-                    edge.kind = if lands { EdgeKind::InvokeUnwind } else { EdgeKind::InvokeNormal };
-                    lands || !std::mem::replace(&mut normal, true)
+                    let unwinds = edge.dst != exit && inner == 0;
+                    edge.kind = if unwinds { EdgeKind::InvokeUnwind } else { EdgeKind::InvokeNormal };
+                    unwinds || !std::mem::replace(&mut normal, true)
                 });
             }
             let unwinds = kinds(&function, EdgeKind::InvokeUnwind) && kinds(&function, EdgeKind::InvokeNormal);

@@ -275,7 +275,7 @@ fn plan_for(function: &Function, seed: u32, odd: bool) -> CounterPlan {
     }
     if odd {
         let none = plan.key.measures.is_empty();
-        let probe = if none { Probe::Announce } else { Probe::CountBy(Counter(0), 7) };
+        let probe = if none { Probe::RecordEntry } else { Probe::CountBy(Counter(0), 7) };
         plan.probes.push(PlacedProbe { place: Place::Start(Block(0)), probe });
         if seed.is_multiple_of(3) && !plan.key.measures.is_empty() && !function.edges.is_empty() {
             let closing = Closing { variable: Variable(seed % 9), from: Block(0), step: -3, offset: 0, plus: 1 };
@@ -459,7 +459,7 @@ pub(super) fn binary_map() -> impl Strategy<Value = BinaryMap> {
                 }
                 Family::Traces => {
                     let key = |(number, f): (usize, &&Function)| TraceKey {
-                        announces: seed >> (number % 64) & 1 == 0,
+                        records_entry: seed >> (number % 64) & 1 == 0,
                         cuts: (0..f.edges.len()).filter(|edge| seed >> (edge % 64) & 2 == 0).map(Edge::new).collect(),
                         ..TraceKey::default()
                     };

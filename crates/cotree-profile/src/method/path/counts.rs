@@ -5,7 +5,7 @@
 use crate::sums::{Amount, Sums, compact};
 use cotree_core::ids::FunctionId;
 use cotree_core::method::path::PathMetric;
-use cotree_rt::layout::{ABANDONED, ADDRESS_MASK, LANDED, PathBucket, RawHeader, VALUE_SHIFT};
+use cotree_rt::layout::{ABANDONED, ADDRESS_MASK, AT_LANDING_PAD, PathBucket, RawHeader, VALUE_SHIFT};
 use std::mem::size_of;
 
 /// One path of one function, by their numbers.
@@ -20,7 +20,7 @@ pub struct PathId {
 /// A path register that was found when an activation was abandoned or revived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RegisterKey {
-    /// As in the table of early exits: a return address, perhaps with [`LANDED`].
+    /// As in the table of early exits: a return address, perhaps with [`AT_LANDING_PAD`].
     pub address: u64,
     /// Which of the registers that can be found at that address.
     pub value: u8,
@@ -95,8 +95,8 @@ impl Buckets {
             return Ok(()); // Its key may be half written.
         }
         if function & ABANDONED != 0 {
-            let value = (function & !(ABANDONED | LANDED)) >> VALUE_SHIFT;
-            let address = function & (ADDRESS_MASK | LANDED);
+            let value = (function & !(ABANDONED | AT_LANDING_PAD)) >> VALUE_SHIFT;
+            let address = function & (ADDRESS_MASK | AT_LANDING_PAD);
             let value = u8::try_from(value).map_err(|_| UNKNOWN)?;
             let key = RegisterKey { address, value, register: path.cast_signed() };
             self.cut |= push(&mut self.registers, &mut self.distinct[0], (key, count.cast_signed()));
@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn buckets_are_taken_apart() {
         let mut buckets = Buckets { metric: PathMetric::Events, ..Buckets::default() };
-        let abandoned = ABANDONED | LANDED | 3 << VALUE_SHIFT | 0x1234;
+        let abandoned = ABANDONED | AT_LANDING_PAD | 3 << VALUE_SHIFT | 0x1234;
         for _ in 0..2 {
             for bucket in [[0, 9, 9, 9], [8, 5, 2, 7], [8, 6, 0, 3], [1 << 40, 4, 0, 1], [abandoned, u64::MAX, 1, 0]] {
                 buckets.add(&bucket).unwrap();
@@ -151,7 +151,7 @@ mod tests {
         let (PathCounts { counts, sums, registers, .. }, cut) = buckets.finish();
         assert_eq!(sums.entries(), [(PathId { function: FunctionId(7), path: 4 }, 14)]);
         assert_eq!(counts.entries(), [(PathId { function: FunctionId(7), path: 4 }, 4)]);
-        let key = RegisterKey { address: LANDED | 0x1234, value: 3, register: -1 };
+        let key = RegisterKey { address: AT_LANDING_PAD | 0x1234, value: 3, register: -1 };
         assert_eq!(registers.entries(), [(key, 2)]);
         assert!(!cut);
     }

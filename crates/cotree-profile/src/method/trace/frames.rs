@@ -3,11 +3,11 @@
 use crate::binary::BinaryFile;
 use cotree_core::ids::{FunctionId, Site};
 use cotree_core::method::trace::stream::{Calling, Frame, Interrupted, Resolve};
-use cotree_rt::layout::{INTERRUPTED, LANDED};
+use cotree_rt::layout::{AT_LANDING_PAD, INTERRUPTED};
 
 impl Resolve for &BinaryFile {
     fn frame(&self, frame: u64) -> Option<Frame> {
-        let address = frame & !(INTERRUPTED | LANDED);
+        let address = frame & !(INTERRUPTED | AT_LANDING_PAD);
         if frame & INTERRUPTED != 0 {
             if !self.is_known_code(address) {
                 // Code of others in the same image, as a static libc's: what called it is in a call. If that is a call
@@ -32,6 +32,6 @@ impl Resolve for &BinaryFile {
             Some(Calling { function, call: self.function(function).calls.call_of(site)? })
         };
         let activations = chain.abandoned.into_iter().map(calling).collect::<Option<_>>()?;
-        Some(Frame { activations, lands: chain.lands.and_then(calling), interrupted: None })
+        Some(Frame { activations, caught_at: chain.caught_at.and_then(calling), interrupted: None })
     }
 }

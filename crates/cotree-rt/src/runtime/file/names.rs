@@ -1,6 +1,6 @@
 //! The names of the profile's file: one while the program runs, and a final one.
 
-use super::naming::{Facts, Path, Place};
+use super::naming::{Facts, NamePattern, Path};
 use crate::layout::MAGIC;
 use crate::runtime::file::{current, earlier};
 use crate::runtime::os::files;
@@ -10,7 +10,7 @@ use core::ffi::{CStr, c_int};
 
 /// Names and identity of the file. The names change only at start and in a forked child, when no other thread is there.
 struct Names {
-    place: Place,
+    pattern: NamePattern,
     name: Path,
     live: Path,
     identity: Cell<Option<(u64, u64)>>,
@@ -34,7 +34,7 @@ struct Shared<T>(UnsafeCell<T>);
 unsafe impl<T> Sync for Shared<T> {}
 
 static NAMES: Shared<Names> = Shared(UnsafeCell::new(Names {
-    place: Place::new(),
+    pattern: NamePattern::new(),
     name: Path::new(),
     live: Path::new(),
     identity: Cell::new(None),
@@ -62,7 +62,7 @@ unsafe fn names_to_change() -> &'static mut Names {
 /// Chooses where profiles go.
 pub fn set_pattern(pattern: &[u8]) {
     // SAFETY: called once, at start, before there is a thread or a name.
-    unsafe { names_to_change() }.place.set(pattern);
+    unsafe { names_to_change() }.pattern.set(pattern);
 }
 
 /// Finds a free name and creates the file.
@@ -82,8 +82,8 @@ const MOST_ATTEMPTS: u64 = 1000;
 fn create_free(names: &mut Names, child: bool) -> sys::Result<c_int> {
     let mut facts = Facts { process: current::process(), attempt: 1, earlier: 0, child, pool: None };
     loop {
-        names.place.expand(&facts, &mut names.name, &mut names.live);
-        let own_name = names.place.tells_processes_apart(&facts);
+        names.pattern.expand(&facts, &mut names.name, &mut names.live);
+        let own_name = names.pattern.has_name_per_process(&facts);
         let name = names.name.c_str().ok_or(Errno(libc::ENAMETOOLONG))?;
         may_be_replaced(name)?;
         let is_ours = |path: &CStr| !own_name && earlier::is_of_this_process(path, facts.process);
@@ -195,13 +195,13 @@ pub fn finished() -> Option<&'static CStr> {
 /// Calls a function with the names of this process's pool, if there are any pools.
 pub fn with_pool(use_it: impl FnOnce(&PoolNames<'_>)) -> Option<()> {
     let names = names();
-    let count = names.place.pools()?;
+    let count = names.pattern.pools()?;
     let number = (current::process().unsigned_abs() % u32::from(count)) as u8;
     let facts = Facts { process: current::process(), attempt: 1, earlier: 0, child: false, pool: Some(number) };
     // SAFETY: only the thread that ends the process comes here, and `use_it`, which adds the profile to the pool, does
     // not come here again.
     let [pool, new, joining, folder] = unsafe { &mut *POOL.0.get() };
-    names.place.expand(&facts, pool, folder);
+    names.pattern.expand(&facts, pool, folder);
     for (name, extension) in [(&mut *new, &b".new"[..]), (&mut *joining, b".joining")] {
         name.clear();
         name.push(pool.bytes());

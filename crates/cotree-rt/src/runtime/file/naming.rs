@@ -77,7 +77,7 @@ impl<const N: usize> Text<N> {
 }
 
 /// Where profiles go: an absolute folder, taken as it is, and the pattern below it.
-pub struct Place {
+pub struct NamePattern {
     folder: Path,
     pattern: Path,
 }
@@ -96,7 +96,7 @@ pub struct Facts {
     pub pool: Option<u8>,
 }
 
-impl Place {
+impl NamePattern {
     pub const fn new() -> Self {
         Self { folder: Path::new(), pattern: Path::new() }
     }
@@ -117,7 +117,7 @@ impl Place {
     }
 
     /// Whether the name of each process is its own.
-    pub fn tells_processes_apart(&self, facts: &Facts) -> bool {
+    pub fn has_name_per_process(&self, facts: &Facts) -> bool {
         facts.child || conversions(self.pattern.bytes()).any(|c| c == b'p') || self.pools().is_some()
     }
 

@@ -19,7 +19,7 @@ use crate::runtime::hooks::raw;
 use crate::runtime::hooks::raw::is_system_call;
 use crate::runtime::os::call::call;
 use crate::runtime::os::sys;
-use crate::runtime::process::{borrowers, fork, units};
+use crate::runtime::process::{fork, units, vm_children};
 use crate::runtime::thread;
 use crate::runtime::thread::Thread;
 use core::ffi::{c_int, c_void};
@@ -47,7 +47,7 @@ unsafe extern "C" fn clone(call: &Call) -> Answer {
         } else if flags & libc::CLONE_VFORK == 0 {
             units::flag(Flags::THREAD_UNREGISTERED);
         } else {
-            borrowers::borrower_begins();
+            vm_children::begins();
         }
     }
     Answer { made: 0, value: real as i64 }

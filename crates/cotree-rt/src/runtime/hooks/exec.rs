@@ -6,7 +6,7 @@ use crate::arch::registers::Caller;
 use crate::runtime::hooks::interpose::real;
 use crate::runtime::os::call::call;
 use crate::runtime::os::sys;
-use crate::runtime::process::{borrowers, end, units};
+use crate::runtime::process::{end, units, vm_children};
 use core::ffi::{c_char, c_int};
 use core::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
@@ -43,9 +43,9 @@ pub fn with_profile_ended<T>(caller: &Caller, exec: impl FnOnce() -> T) -> T {
 }
 
 fn with_profile_ended_once<T>(caller: &Caller, exec: impl FnOnce() -> T) -> T {
-    if borrowers::leave_borrowed(caller, 1) {
+    if vm_children::ended(caller, 1) {
         let result = exec();
-        borrowers::leave_borrowed(caller, -1);
+        vm_children::ended(caller, -1);
         return result;
     }
     let flags = units::SavedFlags::take();

@@ -1,9 +1,9 @@
 //! Non-local jumps: `longjmp` and its kin, the compiler's `__builtin_longjmp`, `setcontext`.
 //!
 //! Jumps are accounted for before they are made. The builtin form is no call: generated code calls
-//! [`__cotree_builtin_longjmp`](builtin_longjmp) in place of the jump, and [`__cotree_builtin_setjmp`](super::landed)
-//! behind `__builtin_setjmp`. That second call is what returns once more, and counts the −1 itself: nothing but its own
-//! return address tells where it is.
+//! [`__cotree_builtin_longjmp`](builtin_longjmp) in place of the jump, and
+//! [`__cotree_builtin_setjmp`](super::builtin_setjmp) behind `__builtin_setjmp`. That second call is what returns once
+//! more, and counts the −1 itself: nothing but its own return address tells where it is.
 
 use crate::arch::context::Context;
 use crate::arch::entries::{entry_at, hook};
@@ -12,7 +12,7 @@ use crate::arch::linkage::shown;
 use crate::arch::registers::Caller;
 use crate::runtime::file::current;
 use crate::runtime::hooks::interpose::real;
-use crate::runtime::process::jumps::{Landing, Leap, account, account_times};
+use crate::runtime::process::jumps::{JumpTarget, Leap, account, account_times};
 use crate::runtime::stack::marks;
 use core::ffi::{c_int, c_void};
 
@@ -51,9 +51,9 @@ unsafe fn jump(buffer: *const u64, value: c_int, caller: &Caller, real: *const c
         // SAFETY: the caller vouches.
         unsafe {
             let (sp, pc) = jumps::saved_by_setjmp(buffer);
-            let landing = Landing { sp, pc, is_call: true };
-            account(landing, caller);
-            jumps::leap(buffer.cast(), value, real, Leap { landing, caller }.at());
+            let target = JumpTarget { sp, pc, is_call: true };
+            account(target, caller);
+            jumps::leap(buffer.cast(), value, real, Leap { target, caller }.at());
         }
     });
 }
@@ -71,15 +71,15 @@ unsafe extern "C" fn builtin_longjmp(buffer: *const u64, caller: &Caller) {
     // SAFETY: a buffer that `__builtin_setjmp` filled.
     unsafe {
         let (sp, pc) = jumps::saved_by_builtin_setjmp(buffer);
-        let landing = Landing { sp, pc, is_call: false };
+        let target = JumpTarget { sp, pc, is_call: false };
         if !current::active() {
             return jumps::builtin_jump(buffer);
         }
         marks::accounting(|| {
-            account(landing, caller);
-            super::landed::expect();
+            account(target, caller);
+            super::builtin_setjmp::expect();
             let jump = jumps::builtin_jump as unsafe extern "C" fn(*const u64) as *const c_void;
-            jumps::leap(buffer.cast(), 0, jump, Leap { landing, caller }.at());
+            jumps::leap(buffer.cast(), 0, jump, Leap { target, caller }.at());
         });
     }
 }
@@ -95,10 +95,10 @@ unsafe extern "C" fn setcontext(context: *const libc::ucontext_t, caller: &Calle
     // SAFETY: a context that getcontext or makecontext filled; libc's function.
     marks::accounting(|| unsafe {
         let saved = Context::of(context);
-        let landing = Landing { sp: saved.sp(), pc: saved.pc(), is_call: true };
-        account(landing, caller);
-        let failed = jumps::leap(context.cast(), 0, real, Leap { landing, caller }.at());
-        account_times(landing, caller, -1);
+        let target = JumpTarget { sp: saved.sp(), pc: saved.pc(), is_call: true };
+        account(target, caller);
+        let failed = jumps::leap(context.cast(), 0, real, Leap { target, caller }.at());
+        account_times(target, caller, -1);
         failed
     })
 }

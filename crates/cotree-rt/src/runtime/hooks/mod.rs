@@ -1,10 +1,13 @@
 //! The hooks: functions that the runtime puts in front of those of libc and the unwinder, by kind. A shared library
 //! hooks nothing: it relies on the executable's runtime, and has only the entry points that its generated code calls.
 
+pub mod builtin_setjmp;
 #[cfg(not(feature = "shared-library"))]
 pub mod clone;
 #[cfg(not(feature = "shared-library"))]
 pub mod end;
+#[cfg(not(feature = "shared-library"))]
+pub mod exception;
 #[cfg(not(feature = "shared-library"))]
 pub mod exec;
 #[cfg(not(feature = "shared-library"))]
@@ -13,9 +16,6 @@ pub mod fork;
 pub mod interpose;
 #[cfg(not(feature = "shared-library"))]
 pub mod jump;
-pub mod landed;
-#[cfg(not(feature = "shared-library"))]
-pub mod landing;
 #[cfg(not(feature = "shared-library"))]
 pub mod raw;
 pub mod resume;

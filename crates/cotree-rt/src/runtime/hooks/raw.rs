@@ -14,7 +14,7 @@ use crate::runtime::hooks::exec;
 use crate::runtime::hooks::interpose::real;
 use crate::runtime::os::sys;
 use crate::runtime::process::handlers;
-use crate::runtime::process::{borrowers, counting, dispositions, end, fork, units};
+use crate::runtime::process::{counting, dispositions, end, fork, units, vm_children};
 use crate::runtime::stack::marks;
 use crate::runtime::thread;
 use core::ffi::{c_int, c_long, c_void};
@@ -162,7 +162,7 @@ unsafe fn forked(caller: &Caller, number: c_long, arguments: [usize; 5]) -> sys:
 
 /// Nothing of libc's runs any more: the frames of this thread die here.
 pub fn thread_ends(caller: &Caller) {
-    if borrowers::leave_borrowed(caller, 1) {
+    if vm_children::ended(caller, 1) {
         return;
     }
     // The process ends with its last thread.

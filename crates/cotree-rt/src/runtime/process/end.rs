@@ -14,7 +14,7 @@ use crate::runtime::os::reserved_signals::RESERVED;
 use crate::runtime::os::{own_stack, sys};
 #[cfg(feature = "shared-library")]
 use crate::runtime::process::this_unit::THIS;
-use crate::runtime::process::{borrowers, counting, stop, units};
+use crate::runtime::process::{counting, stop, units, vm_children};
 #[cfg(not(feature = "shared-library"))]
 use crate::runtime::process::{
     counting::{check_accounting, count_frames},
@@ -141,7 +141,7 @@ pub fn after_fork() {
 ///
 /// In a child that runs in our memory, only what it leaves behind there is accounted for.
 pub fn finish(caller: &Caller, state: u32) {
-    if !current::active() || borrowers::leave_borrowed(caller, 1) || !take_the_end() {
+    if !current::active() || vm_children::ended(caller, 1) || !take_the_end() {
         return;
     }
     end_with(state, || {
@@ -243,14 +243,14 @@ pub fn suspend(caller: &Caller) -> bool {
 /// Completes the profiles. The frames of so many threads are not accounted for.
 fn complete(state: u32, threads: u32) {
     note_unforeseen_handlers();
-    if borrowers::has_lost_borrower() {
+    if vm_children::has_lost_one() {
         units::flag(Flags::FOREIGN_PROCESS);
     }
     if threads > 0 {
         units::flag(Flags::THREADS_ALIVE);
     }
     slabs::verify_own();
-    no_room::withstood(|| {
+    no_room::with_handler(|| {
         if slabs::slab_zero_in_use() {
             units::flag(Flags::THREAD_UNREGISTERED);
         }

@@ -1,4 +1,4 @@
-//! Forked children. Those by `vfork` are [`borrowers`].
+//! Forked children. Those by `vfork` are [`vm_children`].
 //!
 //! A forked child starts from zero in a file of its own, before any code of the program runs: our handler was
 //! registered first, so it runs first. Its inherited frames are revived without a call, so each counts −1.
@@ -9,7 +9,7 @@ use crate::arch::registers::Caller;
 use crate::runtime::file::current;
 use crate::runtime::os::call::call;
 use crate::runtime::os::sys;
-use crate::runtime::process::{borrowers, counting, end, stop, units};
+use crate::runtime::process::{counting, end, stop, units, vm_children};
 use crate::runtime::stack::walk::Walk;
 use crate::runtime::thread;
 use core::ffi::{c_int, c_void};
@@ -25,7 +25,7 @@ entry!("cotree_rt_in_child", in_child, 0);
 /// Stands by for `fork`.
 pub fn register() {
     type Handler = Option<unsafe extern "C" fn()>;
-    borrowers::set_sentinel();
+    vm_children::set_sentinel();
     // SAFETY: libc's functions; the handler has C linkage.
     unsafe {
         let (before, after) = (Some(before_fork as _), Some(after_fork as _));
@@ -91,8 +91,8 @@ fn begin(interrupted: impl FnOnce() -> bool) -> bool {
     if !current::active() || current::process() == sys::process_id() {
         return false;
     }
-    borrowers::set_sentinel();
-    borrowers::after_fork();
+    vm_children::set_sentinel();
+    vm_children::after_fork();
     end::after_fork();
     let own = thread::after_fork();
     units::forked(own.unwrap_or(0), interrupted());

@@ -6,7 +6,7 @@ use crate::arch::registers::Caller;
 use crate::layout::Flags;
 use crate::runtime::os::own_stack;
 use crate::runtime::process::counting::{Passed, check_accounting};
-use crate::runtime::process::quick::{self, Target};
+use crate::runtime::process::quick::{self, TargetFrame};
 use crate::runtime::process::units;
 use crate::runtime::stack::walk::Walk;
 use crate::runtime::stack::{last_step, unwind};
@@ -15,7 +15,7 @@ use core::ffi::c_void;
 /// Where a jump goes.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct Landing {
+pub struct JumpTarget {
     /// The stack pointer there.
     pub sp: u64,
     /// The address where the program goes on.
@@ -27,7 +27,7 @@ pub struct Landing {
 /// A jump that has been accounted for and is under way.
 #[repr(C)]
 pub struct Leap<'a> {
-    pub landing: Landing,
+    pub target: JumpTarget,
     pub caller: &'a Caller,
 }
 
@@ -43,48 +43,48 @@ impl Leap<'_> {
 /// return.) The jump does not take place: what was accounted for is taken back.
 pub fn ended(sp: u64, times: i64) {
     // SAFETY: the frame of `leap` is still there, and so is that of its caller, which has the jump.
-    let Leap { landing, caller } = unsafe { &*jumps::leap_at(sp).cast::<Leap>() };
+    let Leap { target, caller } = unsafe { &*jumps::leap_at(sp).cast::<Leap>() };
     units::jump_is_unsure();
-    account_times(*landing, caller, -times);
+    account_times(*target, caller, -times);
 }
 
 /// Accounts for a jump.
 #[inline]
-pub fn account(landing: Landing, caller: &Caller) {
-    account_times(landing, caller, 1);
-    last_step::forget_below(landing.sp);
+pub fn account(target: JumpTarget, caller: &Caller) {
+    account_times(target, caller, 1);
+    last_step::forget_below(target.sp);
 }
 
 /// Accounts for a jump `times` times; −1 takes it back. False if there is no such frame.
 #[inline]
-pub fn account_times(landing: Landing, caller: &Caller, times: i64) -> bool {
+pub fn account_times(target: JumpTarget, caller: &Caller, times: i64) -> bool {
     let accounted = match quick::with_registers() {
-        Some(false) => account_quickly::<false>(landing, caller, times),
-        Some(true) => account_with_registers(landing, caller, times),
+        Some(false) => account_quickly::<false>(target, caller, times),
+        Some(true) => account_with_registers(target, caller, times),
         None => false,
     };
-    accounted || own_stack::run(|| account_for_any(landing, caller, times))
+    accounted || own_stack::run(|| account_for_any(target, caller, times))
 }
 
 #[inline(never)]
-fn account_with_registers(landing: Landing, caller: &Caller, times: i64) -> bool {
-    account_quickly::<true>(landing, caller, times)
+fn account_with_registers(target: JumpTarget, caller: &Caller, times: i64) -> bool {
+    account_quickly::<true>(target, caller, times)
 }
 
 /// Accounts for a jump, if all frames are of the usual kind.
 #[inline(always)]
-fn account_quickly<const REGISTERS: bool>(landing: Landing, caller: &Caller, times: i64) -> bool {
-    let Landing { sp, pc, is_call } = landing;
-    let Some(target) = Target::<REGISTERS>::count(sp, 0, times, caller) else { return false };
-    let found = target.sp() == sp || holds(target.pc(), pc);
+fn account_quickly<const REGISTERS: bool>(target: JumpTarget, caller: &Caller, times: i64) -> bool {
+    let JumpTarget { sp, pc, is_call } = target;
+    let Some(frame) = TargetFrame::<REGISTERS>::count(sp, 0, times, caller) else { return false };
+    let found = frame.sp() == sp || holds(frame.pc(), pc);
     if found {
-        target.add(0, times);
+        frame.add(0, times);
         if is_call {
             // No path register: a path begins with the block of a `setjmp` call.
-            target.add_call(pc, -times);
+            frame.add_call(pc, -times);
         }
     } else {
-        target.take_back(times, caller);
+        frame.take_back(times, caller);
     }
     found
 }
@@ -92,18 +92,18 @@ fn account_quickly<const REGISTERS: bool>(landing: Landing, caller: &Caller, tim
 /// Accounts for a jump, whatever frames there are.
 #[cold]
 #[inline(never)]
-fn account_for_any(landing: Landing, caller: &Caller, times: i64) -> bool {
+fn account_for_any(target: JumpTarget, caller: &Caller, times: i64) -> bool {
     let mut walk = Walk::new(caller);
     let mut frames = Passed::new(&walk);
-    if !pass_to(landing.sp, landing.pc, &mut walk, &mut frames) {
+    if !pass_to(target.sp, target.pc, &mut walk, &mut frames) {
         units::flag(Flags::FOREIGN_JUMP);
         units::jump_is_unsure();
         return false;
     }
     check_accounting(&walk);
     frames.count(caller, times);
-    if landing.is_call {
-        units::frame(landing.pc, 0, -times, None);
+    if target.is_call {
+        units::frame(target.pc, 0, -times, None);
     }
     true
 }

@@ -1,6 +1,5 @@
 //! The life of the process: its start, its threads, its forks, its end; and what happens in all link units of it.
 
-pub mod borrowers;
 pub mod counting;
 #[cfg(not(feature = "shared-library"))]
 pub mod dispositions;
@@ -21,3 +20,4 @@ mod start;
 pub mod stop;
 mod this_unit;
 pub mod units;
+pub mod vm_children;

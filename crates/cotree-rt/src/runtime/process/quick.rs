@@ -33,12 +33,12 @@ enum Stop {
 }
 
 /// A frame that is in a call; of its registers only the frame pointer is right, unless they are to be counted.
-struct Place<const REGISTERS: bool> {
+struct QuickFrame<const REGISTERS: bool> {
     pc: u64,
     registers: FrameRegisters,
 }
 
-impl<const REGISTERS: bool> Place<REGISTERS> {
+impl<const REGISTERS: bool> QuickFrame<REGISTERS> {
     fn new(caller: &Caller) -> Self {
         Self { pc: caller.pc, registers: FrameRegisters::of(caller) }
     }
@@ -97,32 +97,32 @@ fn learn(pc: u64, found: Rule) -> Option<Rule> {
 }
 
 /// The frame to which a jump or an exception leads. Those below it have been counted, it has not.
-pub struct Target<const REGISTERS: bool> {
+pub struct TargetFrame<const REGISTERS: bool> {
     frames: Frames,
-    place: Place<REGISTERS>,
+    frame: QuickFrame<REGISTERS>,
     uncounted: u64,
 }
 
-impl<const REGISTERS: bool> Target<REGISTERS> {
+impl<const REGISTERS: bool> TargetFrame<REGISTERS> {
     /// Counts the calls of the frames below the one with that stack pointer, or within which it seems to lie, but for
     /// those with stack pointers up to the other one. None: there is something else on the way, and nothing is counted.
     #[inline(always)]
     pub fn count(sp: u64, uncounted: u64, delta: i64, caller: &Caller) -> Option<Self> {
         let frames = Frames::get().filter(|_| is_readable(caller, sp))?;
-        let mut place = Place::new(caller);
-        while place.sp() <= uncounted {
-            place.step(sp, frames.image(), |_| ()).ok()?;
+        let mut frame = QuickFrame::new(caller);
+        while frame.sp() <= uncounted {
+            frame.step(sp, frames.image(), |_| ()).ok()?;
         }
         let mut usual = true;
-        while place.sp() != sp {
-            let step = place.step(sp, frames.image(), |place| frames.record(place.pc, 0, delta, place.registers()));
+        while frame.sp() != sp {
+            let step = frame.step(sp, frames.image(), |frame| frames.record(frame.pc, 0, delta, frame.registers()));
             if let Err(stop) = step {
                 usual = matches!(stop, Stop::Within(cfa) if is_readable(caller, cfa));
                 break;
             }
         }
-        usual &= !marks::is_bottom(place.pc) && !is_leaping(place.pc);
-        let target = Self { frames, place, uncounted };
+        usual &= !marks::is_bottom(frame.pc) && !is_leaping(frame.pc);
+        let target = Self { frames, frame, uncounted };
         if !usual {
             target.take_back(delta, caller);
         }
@@ -131,12 +131,12 @@ impl<const REGISTERS: bool> Target<REGISTERS> {
 
     /// The return address of the frame.
     pub fn pc(&self) -> u64 {
-        self.place.pc
+        self.frame.pc
     }
 
     /// The stack pointer of the frame.
     pub fn sp(&self) -> u64 {
-        self.place.sp()
+        self.frame.sp()
     }
 
     /// Nothing is counted.
@@ -147,7 +147,7 @@ impl<const REGISTERS: bool> Target<REGISTERS> {
     /// Counts the frame, too.
     #[inline(always)]
     pub fn add(&self, tag: u64, delta: i64) {
-        self.frames.record(self.pc(), tag, delta, self.place.registers());
+        self.frames.record(self.pc(), tag, delta, self.frame.registers());
     }
 
     /// Counts a call of which no registers are known.

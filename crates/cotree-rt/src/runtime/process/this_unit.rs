@@ -39,7 +39,7 @@ extern "C" fn frame(pc: u64, tag: u64, delta: i64, registers: *const FrameRegist
 }
 
 extern "C" fn is_recording_at(pc: u64) -> bool {
-    record::is_recording_at(pc) || marks::is_announcing(pc)
+    record::is_recording_at(pc) || marks::is_resuming(pc)
 }
 
 extern "C" fn flag(flags: Flags) {

@@ -29,7 +29,7 @@ pub fn write(fd: c_int, caller: &Caller) -> sys::Result<()> {
     if len > slabs_end {
         sys::allocate(fd, slabs_end as u64, (len - slabs_end) as u64)?;
     }
-    if slabs::are_orphaned() {
+    if slabs::any_in_memory() {
         sys::allocate(fd, front as u64, stride as u64)?;
     }
     sys::resize(fd, len as u64)?;

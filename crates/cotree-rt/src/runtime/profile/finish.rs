@@ -31,7 +31,7 @@ pub fn detach() {
     if current::active() {
         record::close();
         current::set_header(core::ptr::null_mut());
-        slabs::lead_nowhere();
+        slabs::replace_by_memory();
         pool::join();
         slabs::go_on_growing();
     }

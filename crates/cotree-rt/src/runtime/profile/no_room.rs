@@ -19,7 +19,7 @@ type Handler = unsafe extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
 static BEFORE: [AtomicUsize; 4] = [const { AtomicUsize::new(0) }; 4];
 /// A page was given up.
 static HAPPENED: AtomicBool = AtomicBool::new(false);
-/// Holes are only read: where there is no room for a page of zeros, nothing is lost.
+/// The sparse parts of slabs are only read: where there is no room for a page of zeros, nothing is lost.
 static ONLY_READ: AtomicBool = AtomicBool::new(false);
 /// The handler was installed; the program may have another one since.
 static PREPARED: AtomicBool = AtomicBool::new(false);
@@ -35,7 +35,7 @@ pub fn is_handler(address: usize) -> bool {
 
 /// Before the first counter is in the file. A handler that the program installs later takes the place of this one.
 pub fn prepare() {
-    if !unit::hole().is_empty() && !PREPARED.swap(true, Relaxed) {
+    if !unit::sparse_bytes().is_empty() && !PREPARED.swap(true, Relaxed) {
         install();
     }
 }
@@ -45,9 +45,10 @@ pub fn after_fork() {
     HAPPENED.store(false, Relaxed);
 }
 
-/// Does what reads and writes holes at the end, where the signal would kill the program if it were blocked, or ignored.
-pub fn withstood(act: impl FnOnce()) {
-    if unit::hole().is_empty() {
+/// Does what reads and writes sparse parts of slabs at the end, with the handler installed and the signal let through:
+/// if the signal were blocked or ignored, it would kill the program.
+pub fn with_handler(act: impl FnOnce()) {
+    if unit::sparse_bytes().is_empty() {
         return act();
     }
     let mask = sys::set_signal_mask(u64::MAX);
@@ -107,12 +108,12 @@ fn end_by(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     unsafe { ending::end_by(signal, info, context.cast()) };
 }
 
-/// Libraries have no holes, and never install the handler.
+/// Slabs of libraries have no sparse part, and libraries never install the handler.
 #[cfg(feature = "shared-library")]
 fn end_by(_signal: c_int, _info: *mut libc::siginfo_t, _context: *mut c_void) {}
 
-/// At the end: what could not be kept is not there, and the file says so. After this holes are only read, until
-/// [`go_on`].
+/// At the end: what could not be kept is not there, and the file says so. After this the sparse parts of slabs are only
+/// read, until [`go_on`].
 pub fn settle() {
     ONLY_READ.store(true, Relaxed);
     let gave_up = HAPPENED.swap(false, Relaxed);

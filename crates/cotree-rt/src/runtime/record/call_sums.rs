@@ -24,17 +24,17 @@ pub struct CallSums;
 static FORKED_IN_HANDLER: AtomicBool = AtomicBool::new(false);
 
 impl Recorder for CallSums {
-    type Walk = Option<Totals>;
+    type WalkState = Option<Totals>;
 
     const LASTING_FLAGS: Flags = Flags::HANDLERS_MIXED;
 
     #[inline(always)]
-    fn walk() -> Option<Self::Walk> {
+    fn walk_begins() -> Option<Self::WalkState> {
         Some(Totals::own())
     }
 
     #[inline(always)]
-    fn frame(totals: Self::Walk, frame: &Activation) {
+    fn frame(totals: Self::WalkState, frame: &Activation) {
         if let Some(totals) = totals {
             totals.frame(frame, early::count);
         }

@@ -13,10 +13,10 @@ const FIRST: usize = 0;
 pub struct Counters;
 
 impl Recorder for Counters {
-    type Walk = ();
+    type WalkState = ();
 
     #[inline(always)]
-    fn walk() -> Option<()> {
+    fn walk_begins() -> Option<()> {
         Some(())
     }
 
@@ -38,8 +38,8 @@ impl Recorder for Counters {
 
     fn complete(alone: bool) {
         if alone {
-            slabs::fold_orphans();
-        } else if slabs::are_orphaned() {
+            slabs::move_into_file();
+        } else if slabs::any_in_memory() {
             current::flag(Flags::SLAB_SHARED);
         }
     }
@@ -53,6 +53,6 @@ impl Recorder for Counters {
     }
 
     fn copy(copy: &mut ProfileCopy, _room: usize) {
-        slabs::add_orphans(copy.slab_zero());
+        slabs::add_from_memory(copy.slab_zero());
     }
 }

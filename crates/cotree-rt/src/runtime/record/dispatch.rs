@@ -5,14 +5,14 @@ macro_rules! recorders {
     ($($module:ident::$recorder:ident,)*) => {
         /// What the recorders have looked up for a walk.
         #[derive(Clone, Copy)]
-        struct Walks {
-            $($module: <$module::$recorder as Recorder>::Walk,)*
+        struct WalkStates {
+            $($module: <$module::$recorder as Recorder>::WalkState,)*
         }
 
-        impl Walks {
+        impl WalkStates {
             #[inline(always)]
             fn get() -> Option<Self> {
-                Some(Self { $($module: $module::$recorder::walk()?,)* })
+                Some(Self { $($module: $module::$recorder::walk_begins()?,)* })
             }
 
             #[inline(always)]

@@ -15,15 +15,15 @@ static CAPACITY: AtomicU64 = AtomicU64::new(0);
 pub struct EarlyExits;
 
 impl Recorder for EarlyExits {
-    type Walk = &'static [Slot];
+    type WalkState = &'static [Slot];
 
     #[inline(always)]
-    fn walk() -> Option<Self::Walk> {
+    fn walk_begins() -> Option<Self::WalkState> {
         Some(table()).filter(|table| !table.is_empty())
     }
 
     #[inline(always)]
-    fn frame(table: Self::Walk, frame: &Activation) {
+    fn frame(table: Self::WalkState, frame: &Activation) {
         count_at(table, frame.address | frame.tag, frame.delta);
         if frame.tag == INTERRUPTED {
             current::flag(Flags::INTERRUPTED_FRAME);

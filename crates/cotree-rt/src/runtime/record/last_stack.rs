@@ -6,12 +6,12 @@ use crate::layout::{INTERRUPTED, SegmentKind, StackEntry, State};
 use crate::runtime::file::current;
 use crate::runtime::record::registers;
 use crate::runtime::slabs;
-use crate::runtime::slabs::segments::{self, Kind};
+use crate::runtime::slabs::segments::{self, SegmentType};
 use crate::runtime::stack::walk::{Frame, Walk};
 use crate::runtime::unit::{self, Image};
 use core::sync::atomic::Ordering::Release;
 
-const KIND: Kind = Kind { number: SegmentKind::STACK, entry_size: size_of::<StackEntry>() as u32 };
+const KIND: SegmentType = SegmentType { number: SegmentKind::STACK, entry_size: size_of::<StackEntry>() as u32 };
 
 /// At most this many frames are written down from each end of the stack.
 const MOST: u64 = 4096;

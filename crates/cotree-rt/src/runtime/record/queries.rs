@@ -20,10 +20,10 @@ use core::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering::Relaxed};
 pub struct Queries;
 
 impl Recorder for Queries {
-    type Walk = ();
+    type WalkState = ();
 
     #[inline(always)]
-    fn walk() -> Option<()> {
+    fn walk_begins() -> Option<()> {
         Some(())
     }
 
@@ -31,15 +31,17 @@ impl Recorder for Queries {
     fn thread_starts(_thread: usize, thread_pointer: u64) {
         if unit::threaded() && unit::is_queried() {
             let slab = unit::slab_of(thread_pointer);
-            (0..unit::descriptor().event_kinds.count_ones() as usize).for_each(|index| Kind { slab, index }.begin());
+            (0..unit::descriptor().event_kinds.count_ones() as usize)
+                .for_each(|index| EventWords { slab, index }.begin());
         }
     }
 
     fn clear() {
         if unit::is_queried() {
             slabs::each(|slab| {
-                let kinds = (0..unit::descriptor().event_kinds.count_ones() as usize).map(|index| Kind { slab, index });
-                kinds.for_each(Kind::forget_base);
+                let kinds =
+                    (0..unit::descriptor().event_kinds.count_ones() as usize).map(|index| EventWords { slab, index });
+                kinds.for_each(EventWords::forget_base);
             });
         }
     }
@@ -47,13 +49,13 @@ impl Recorder for Queries {
 
 /// A kind of events in the slab of a thread.
 #[derive(Clone, Copy)]
-struct Kind {
+struct EventWords {
     slab: *mut u64,
     /// The place of the kind among those that are counted.
     index: usize,
 }
 
-impl Kind {
+impl EventWords {
     /// The kind of this number in the calling thread's slab, if it is counted, and exactly: where not even memory for a
     /// profile can be had, threads have no slabs of their own, and nobody looks after activations that end early.
     fn own(number: c_int) -> Option<Self> {
@@ -220,12 +222,12 @@ static DEBUGGER: Debugger = Debugger {
 
 impl Debugger {
     /// The kind in the thread that it is about.
-    fn watched() -> Option<Kind> {
+    fn watched() -> Option<EventWords> {
         let slab = DEBUGGER.slab.load(Relaxed);
-        (!slab.is_null()).then(|| Kind { slab, index: DEBUGGER.index.load(Relaxed) })
+        (!slab.is_null()).then(|| EventWords { slab, index: DEBUGGER.index.load(Relaxed) })
     }
 
-    fn watches(kind: Kind) -> bool {
+    fn watches(kind: EventWords) -> bool {
         Self::watched().is_some_and(|watched| watched.slab == kind.slab && watched.index == kind.index)
     }
 
@@ -252,11 +254,11 @@ entry!("cotree_event_count", count, 1);
 entry!("cotree_event_limit", limit, 3);
 
 unsafe extern "C" fn count(kind: c_int, _caller: &Caller) -> u64 {
-    Kind::own(kind).map_or(0, Kind::count)
+    EventWords::own(kind).map_or(0, EventWords::count)
 }
 
 unsafe extern "C" fn limit(kind: c_int, events: u64, callback: usize, _caller: &Caller) -> c_int {
-    let Some(kind) = Kind::own(kind) else { return 1 };
+    let Some(kind) = EventWords::own(kind) else { return 1 };
     if unit::descriptor().event_limits == 0 {
         return 2;
     }
@@ -270,7 +272,7 @@ unsafe extern "C" fn limit(kind: c_int, events: u64, callback: usize, _caller: &
 
 /// The callback of the first limit that has been reached; 0 if there is none.
 extern "C" fn struck() -> usize {
-    Kind::all().find_map(Kind::strike).unwrap_or(0)
+    EventWords::all().find_map(EventWords::strike).unwrap_or(0)
 }
 
 // Generated code calls it at a safe point if a limit has been reached. It is gone when the callback begins, which may

@@ -9,17 +9,17 @@ use core::ffi::c_int;
 /// What a method does at the events in the life of the process. Hooks run in any thread, and in signal handlers too.
 pub trait Recorder {
     /// What the recorder looks up once per walk of a stack, rather than once per frame.
-    type Walk: Copy;
+    type WalkState: Copy;
 
     /// Flags that it sets in the profile which stay when the end of the profile is taken back, since what they speak of
     /// is lost for good.
     const LASTING_FLAGS: Flags = Flags::NONE;
 
     /// Called before the frames of a walk. `None`: nothing is recorded now, by any recorder.
-    fn walk() -> Option<Self::Walk>;
+    fn walk_begins() -> Option<Self::WalkState>;
 
     /// An activation ends without a return.
-    fn frame(_walk: Self::Walk, _frame: &Activation) {}
+    fn frame(_walk: Self::WalkState, _frame: &Activation) {}
 
     /// Whether the code address is in code of the recorder's that generated code calls to record something. That has to
     /// look as if it took one instruction of the function: a walk takes the caller for interrupted there.
@@ -99,7 +99,7 @@ pub struct Activation<'a> {
     pub pc: u64,
     /// The address as it was linked.
     pub address: u64,
-    /// [`crate::layout::INTERRUPTED`], [`crate::layout::LANDED`], or 0.
+    /// [`crate::layout::INTERRUPTED`], [`crate::layout::AT_LANDING_PAD`], or 0.
     pub tag: u64,
     /// 1; −1 where it comes to life without a call instead, or an ending is taken back.
     pub delta: i64,

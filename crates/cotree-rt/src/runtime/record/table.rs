@@ -36,14 +36,14 @@ recorders! {
 #[derive(Clone, Copy)]
 pub struct Frames {
     image: Image,
-    walks: Walks,
+    walks: WalkStates,
 }
 
 impl Frames {
     /// `None`: nothing is recorded now.
     #[inline(always)]
     pub fn get() -> Option<Self> {
-        Some(Self { image: Image::get(), walks: Walks::get()? })
+        Some(Self { image: Image::get(), walks: WalkStates::get()? })
     }
 
     /// The unit's image.
@@ -65,7 +65,7 @@ impl Frames {
 #[inline]
 pub fn frame(pc: u64, tag: u64, delta: i64, registers: Option<&FrameRegisters>) {
     if let Some(frame) = Activation::new(Image::get(), pc, tag, delta, registers)
-        && let Some(walks) = Walks::get()
+        && let Some(walks) = WalkStates::get()
     {
         walks.frame(&frame);
     }

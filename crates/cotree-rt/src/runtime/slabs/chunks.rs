@@ -1,6 +1,5 @@
 //! Chunks, in which slabs and segments are allocated: each is a separately mapped range of the file. Mappings never
-//! move, because functions on the stacks hold addresses. If the file can't grow, a chunk is an *orphan* in plain
-//! memory.
+//! move, because functions on the stacks hold addresses. If the file can't grow, a chunk is in plain memory alone.
 
 use crate::layout::PAGE;
 use crate::runtime::file::{current, names};
@@ -14,13 +13,13 @@ pub(super) struct Chunk {
     base: AtomicPtr<u8>,
     /// The size of the chunk in places of slabs.
     slabs: AtomicUsize,
-    /// Bytes from its start that have room on the disk, but for holes of slabs.
+    /// Bytes from its start that have room on the disk, but for the sparse parts of slabs.
     allocated: AtomicUsize,
     used: AtomicUsize,
     /// For segments.
     for_segments: AtomicBool,
-    orphan: AtomicBool,
-    /// Where it is in the file, unless it is an orphan.
+    in_memory: AtomicBool,
+    /// Where it is in the file, unless it is in memory alone.
     offset: AtomicU64,
 }
 
@@ -43,12 +42,12 @@ impl Chunk {
         self.used.load(Relaxed)
     }
 
-    /// Where it is in the file, unless it is an orphan.
+    /// Where it is in the file, unless it is in memory alone.
     pub(super) fn offset(&self) -> u64 {
         self.offset.load(Relaxed)
     }
 
-    /// The next so many bytes that have no owner, with their place in the file (0 if it is an orphan).
+    /// The next so many bytes that have no owner, with their place in the file (0 if it is in memory alone).
     pub(super) fn take(&self, bytes: usize) -> Option<(*mut u8, u64)> {
         let used = self.used();
         if self.len() - used < bytes || self.allocate(used + bytes).is_err() {
@@ -57,7 +56,7 @@ impl Chunk {
         self.used.store(used + bytes, Relaxed);
         // SAFETY: within the chunk.
         let base = unsafe { self.base().add(used) };
-        Some((base, if self.is_orphan() { 0 } else { self.offset() + used as u64 }))
+        Some((base, if self.is_in_memory() { 0 } else { self.offset() + used as u64 }))
     }
 
     /// Sees to it that so many bytes of it have room on the disk.
@@ -73,8 +72,8 @@ impl Chunk {
         result.inspect(|()| self.allocated.store(wanted, Relaxed))
     }
 
-    pub(super) fn is_orphan(&self) -> bool {
-        self.orphan.load(Relaxed)
+    pub(super) fn is_in_memory(&self) -> bool {
+        self.in_memory.load(Relaxed)
     }
 
     pub(super) fn is_for_segments(&self) -> bool {
@@ -106,12 +105,12 @@ pub(super) struct NewChunk {
     pub(super) slabs: usize,
     pub(super) allocated: usize,
     pub(super) for_segments: bool,
-    pub(super) orphan: bool,
+    pub(super) in_memory: bool,
 }
 
 /// Adds a chunk at the end. The lock is held, or there is one thread.
 pub(super) fn push(new: NewChunk) -> sys::Result<&'static Chunk> {
-    let NewChunk { base, slabs, allocated, for_segments, orphan } = new;
+    let NewChunk { base, slabs, allocated, for_segments, in_memory } = new;
     let chunk = TABLE.make(CHUNK_COUNT.load(Relaxed)).ok_or(Errno(libc::ENOMEM))?;
     chunk.offset.store(end_of_file(), Relaxed);
     chunk.base.store(base, Relaxed);
@@ -119,7 +118,7 @@ pub(super) fn push(new: NewChunk) -> sys::Result<&'static Chunk> {
     chunk.allocated.store(allocated, Relaxed);
     chunk.used.store(0, Relaxed);
     chunk.for_segments.store(for_segments, Relaxed);
-    chunk.orphan.store(orphan, Relaxed);
+    chunk.in_memory.store(in_memory, Relaxed);
     CHUNK_COUNT.fetch_add(1, Relaxed);
     Ok(chunk)
 }
@@ -142,7 +141,7 @@ pub(super) fn offset_of(slab: *const u64) -> u64 {
     }
     let place = |chunk: &Chunk| {
         let distance = (slab as usize).wrapping_sub(chunk.base() as usize);
-        (!chunk.is_orphan() && distance < chunk.len()).then(|| chunk.offset() + distance as u64)
+        (!chunk.is_in_memory() && distance < chunk.len()).then(|| chunk.offset() + distance as u64)
     };
     chunks().find_map(place).unwrap_or(0)
 }
@@ -154,5 +153,5 @@ pub fn initial_count() -> u64 {
 
 /// Slabs in the file now, the places that segments take among them.
 pub fn count() -> u64 {
-    1 + chunks().filter(|c| !c.is_orphan()).map(|c| c.places() as u64).sum::<u64>()
+    1 + chunks().filter(|c| !c.is_in_memory()).map(|c| c.places() as u64).sum::<u64>()
 }

@@ -1,7 +1,7 @@
 //! A copy of the profile in another file, as recorders see it.
 
 #[cfg(not(feature = "counters-alone"))]
-use super::segments::{self, Kind, Segment};
+use super::segments::{self, Segment, SegmentType};
 use crate::layout::{Flags, PAGE, RawHeader};
 use crate::runtime::file::current;
 use crate::runtime::file::early_table::Slot;
@@ -44,7 +44,7 @@ impl ProfileCopy {
 
     /// Adds a segment in the room that the recorder has asked for, which is large enough.
     #[cfg(not(feature = "counters-alone"))]
-    pub fn add_segment(&mut self, kind: Kind, capacity: u64) -> Segment {
+    pub fn add_segment(&mut self, kind: SegmentType, capacity: u64) -> Segment {
         let (base, offset) = (self.base, self.room);
         self.room += kind.size(capacity);
         // SAFETY: behind all that was copied; the segment is used no longer than the mapping.
@@ -53,7 +53,7 @@ impl ProfileCopy {
 
     /// The newest segment of a kind.
     #[cfg(not(feature = "counters-alone"))]
-    pub fn newest_segment(&mut self, kind: Kind) -> Option<Segment> {
+    pub fn newest_segment(&mut self, kind: SegmentType) -> Option<Segment> {
         let head = self.header().segment_head;
         // SAFETY: all segments of the file have been copied; they are used no longer than the mapping.
         unsafe { segments::newest_in_copy(self.base, head, kind) }

@@ -1,8 +1,8 @@
-//! The counts in the slabs: moves them, adds them up, clears them, or passes them to a writer. Of slabs with
-//! holes it reads only touched pages, so that the rest takes no memory.
+//! The counts in the slabs: moves them, adds them up, clears them, or passes them to a writer. Of the
+//! sparse parts of slabs only touched pages are read, so that the rest takes no memory.
 
 use super::chunks::{Chunk, chunks};
-use super::holes::{OpenFile, for_each_part, pieces, pieces_of_slab, words_in};
+use super::sparse::{OpenFile, for_each_part, pieces, pieces_of_slab, words_in};
 use crate::runtime::file::current;
 use crate::runtime::os::pagemap::{self, Memory};
 use crate::runtime::unit;
@@ -29,7 +29,7 @@ fn for_each_slab(mut act: impl FnMut(*mut u64, Range<usize>)) {
     for chunk in chunks() {
         for (index, slab) in chunk.each().enumerate() {
             let offset = chunk.offset() + (index * unit::stride()) as u64;
-            let memory = if chunk.is_orphan() { Memory::Private } else { file.at(offset) };
+            let memory = if chunk.is_in_memory() { Memory::Private } else { file.at(offset) };
             for_each_part(slab, memory, |part| act(slab, part));
         }
     }
@@ -62,20 +62,20 @@ pub(super) fn first_counted_block(slab: *const u64, words: &Range<usize>) -> Opt
 }
 
 /// Moves what is in slabs that are not in the file to slab 0, which is.
-pub fn fold_orphans() {
-    for_each_orphan(|slab| {
+pub fn move_into_file() {
+    for_each_in_memory(|slab| {
         for_each_part(slab, Memory::Private, |part| move_counts(slab, unit::counters(), words_in(&part)));
     });
 }
 
 /// Is there any slab that is not in the file?
-pub fn are_orphaned() -> bool {
-    chunks().any(|chunk| chunk.is_orphan() && !chunk.is_for_segments())
+pub fn any_in_memory() -> bool {
+    chunks().any(|chunk| chunk.is_in_memory() && !chunk.is_for_segments())
 }
 
 /// Adds what is in slabs that are not in the file to a copy of slab 0.
-pub fn add_orphans(to: *mut u64) {
-    for_each_orphan(|slab| {
+pub fn add_from_memory(to: *mut u64) {
+    for_each_in_memory(|slab| {
         for_each_part(slab, Memory::Private, |part| {
             for index in words_in(&part).start..words_in(&part).end.min(unit::counter_count()) {
                 // SAFETY: both are slabs.
@@ -85,8 +85,8 @@ pub fn add_orphans(to: *mut u64) {
     });
 }
 
-fn for_each_orphan(act: impl FnMut(*mut u64)) {
-    chunks().filter(|chunk| chunk.is_orphan()).flat_map(Chunk::each).for_each(act);
+fn for_each_in_memory(act: impl FnMut(*mut u64)) {
+    chunks().filter(|chunk| chunk.is_in_memory()).flat_map(Chunk::each).for_each(act);
 }
 
 /// Every slab of the unit.
@@ -101,7 +101,7 @@ pub fn each(act: impl FnMut(*mut u64)) {
 pub fn for_each(act: &mut dyn FnMut(&[u8], usize)) {
     let file = OpenFile::new();
     pieces_of_slab(unit::counters(), file.at(current::slabs_offset()), act);
-    for chunk in chunks().filter(|chunk| !chunk.is_orphan()) {
+    for chunk in chunks().filter(|chunk| !chunk.is_in_memory()) {
         let (base, used) = (chunk.base(), chunk.used());
         if chunk.is_for_segments() {
             let memory = file.at(chunk.offset());

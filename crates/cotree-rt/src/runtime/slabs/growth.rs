@@ -1,7 +1,7 @@
 //! Grows the file for more slabs and segments, under the lock of the slabs.
 
 use super::chunks::{Chunk, NewChunk, chunks, count, end_of_file, push};
-use super::holes::{allocate, use_as_touched};
+use super::sparse::{allocate, use_as_touched};
 use crate::layout::PAGE;
 use crate::runtime::file::{current, names, room};
 use crate::runtime::os::lock::{Held, Lock};
@@ -71,8 +71,8 @@ pub(super) fn grow(bytes: usize, for_segments: bool) -> sys::Result<&'static Chu
     }
     let chunk = in_file.or_else(|_| {
         let base = sys::map_anonymous(len)?;
-        let orphan = current::mapped() || !current::active();
-        push(NewChunk { base, slabs, allocated: len, for_segments, orphan })
+        let in_memory = current::mapped() || !current::active();
+        push(NewChunk { base, slabs, allocated: len, for_segments, in_memory })
     })?;
     current::set_slab_count(count());
     Ok(chunk)
@@ -90,7 +90,7 @@ fn grow_file(slabs: usize, bytes: usize, for_segments: bool) -> sys::Result<&'st
 pub(super) fn add_behind(fd: c_int, slabs: usize, bytes: usize, for_segments: bool) -> sys::Result<&'static Chunk> {
     let end = end_of_file();
     let base = map_behind(fd, slabs, bytes, for_segments);
-    let chunk = base.and_then(|base| push(NewChunk { base, slabs, allocated: bytes, for_segments, orphan: false }));
+    let chunk = base.and_then(|base| push(NewChunk { base, slabs, allocated: bytes, for_segments, in_memory: false }));
     if chunk.is_err() {
         sys::shorten(fd, end);
     }

@@ -4,7 +4,7 @@
 use super::chunks::{self, NewChunk, chunks, push};
 use super::counts::move_counts;
 use super::growth;
-use super::holes::{BEING_MAPPED, use_as_touched, words_in};
+use super::sparse::{BEING_MAPPED, use_as_touched, words_in};
 use super::threads::{self, own};
 use crate::arch::threads::thread_pointer;
 use crate::runtime::file::current;
@@ -73,7 +73,7 @@ fn own_place() -> (*mut u8, c_int) {
 /// This thread counts in the slab from now on.
 fn adopt_own(own: *mut u8) {
     let allocated = unit::stride();
-    if let Ok(chunk) = push(NewChunk { base: own, slabs: 1, allocated, for_segments: false, orphan: false }) {
+    if let Ok(chunk) = push(NewChunk { base: own, slabs: 1, allocated, for_segments: false, in_memory: false }) {
         // All of it is this thread's.
         let _ = chunk.take(allocated);
     }
@@ -123,7 +123,7 @@ pub fn detach(this_thread: usize, interrupted: bool) {
 }
 
 /// Puts plain memory in the place of every slab and table.
-pub fn lead_nowhere() {
+pub fn replace_by_memory() {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED | libc::MAP_NORESERVE;
     let places = chunks().map(|chunk| (chunk.base(), chunk.len()));
     for (base, len) in places.chain([(unit::counters().cast(), unit::stride())]) {

@@ -8,23 +8,23 @@ mod chunks;
 pub mod copy;
 mod counts;
 mod growth;
-mod holes;
 mod mapping;
 #[cfg(not(feature = "counters-alone"))]
 pub mod segments;
+mod sparse;
 mod threads;
 
 pub use chunks::{count, initial_count};
 #[cfg(not(feature = "counters-alone"))]
 pub use counts::each;
-pub use counts::{add_orphans, are_orphaned, clear, fold_orphans, for_each};
+pub use counts::{add_from_memory, any_in_memory, clear, for_each, move_into_file};
 pub use growth::{go_on_growing, lock, stop_growing};
 #[cfg(not(feature = "counters-alone"))]
 pub use growth::{lock_soon, lock_to_grow};
-pub use holes::{allocate, forget_caches, give_up_page, take_back_pages};
 #[cfg(feature = "shared-library")]
 pub use mapping::let_go;
-pub use mapping::{detach, keep_in_memory, lead_nowhere, map_initial};
+pub use mapping::{detach, keep_in_memory, map_initial, replace_by_memory};
 #[cfg(not(feature = "counters-alone"))]
-pub use segments::{Place, make_first_room};
+pub use segments::{Storage, make_first_room};
+pub use sparse::{allocate, forget_caches, give_up_page, take_back_pages};
 pub use threads::{assign, claim, slab_zero_in_use, verify_own};

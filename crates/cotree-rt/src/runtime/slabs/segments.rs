@@ -16,14 +16,14 @@ use core::sync::atomic::{AtomicU64, Ordering::Acquire};
 
 /// What is in a segment.
 #[derive(Clone, Copy)]
-pub struct Kind {
+pub struct SegmentType {
     /// One of [`crate::layout::SegmentKind`].
     pub number: u32,
     /// Bytes of an entry.
     pub entry_size: u32,
 }
 
-impl Kind {
+impl SegmentType {
     /// Bytes of a segment with so many entries.
     pub const fn size(self, capacity: u64) -> usize {
         segment_size(self.entry_size, capacity) as usize
@@ -69,9 +69,9 @@ impl Segment {
         unsafe { (*self.0).capacity }
     }
 
-    fn kind(self) -> Kind {
+    fn kind(self) -> SegmentType {
         // SAFETY: segments stay mapped.
-        unsafe { Kind { number: (*self.0).kind, entry_size: (*self.0).entry_size } }
+        unsafe { SegmentType { number: (*self.0).kind, entry_size: (*self.0).entry_size } }
     }
 
     /// Where its entries begin.
@@ -92,8 +92,8 @@ impl Segment {
     ///
     /// # Safety
     /// Room for it on a page boundary, which no one else uses, and which stays mapped as long as the segment is used.
-    unsafe fn create(base: *mut u8, kind: Kind, capacity: u64, owner: u64, offset: u64, next: u64) -> Self {
-        let Kind { number: kind, entry_size } = kind;
+    unsafe fn create(base: *mut u8, kind: SegmentType, capacity: u64, owner: u64, offset: u64, next: u64) -> Self {
+        let SegmentType { number: kind, entry_size } = kind;
         let magic = SEGMENT_MAGIC;
         let header = base.cast::<SegmentHeader>();
         // SAFETY: the caller's promise.
@@ -106,18 +106,18 @@ impl Segment {
 
 /// Adds a segment for the threads of a slab: to the list of the profile, unless the file can't grow. The caller holds
 /// the lock.
-pub fn add(kind: Kind, capacity: u64, slab: *const u64) -> sys::Result<Segment> {
-    let room = take_room(kind.size(capacity), Place::Anywhere)?;
+pub fn add(kind: SegmentType, capacity: u64, slab: *const u64) -> sys::Result<Segment> {
+    let room = take_room(kind.size(capacity), Storage::Anywhere)?;
     Ok(link(room, kind, capacity, offset_of(slab)))
 }
 
 /// Adds a segment for no thread in particular, in the file or nowhere. The caller holds the lock.
-pub fn add_in_file(kind: Kind, capacity: u64) -> sys::Result<Segment> {
-    let room = take_room(kind.size(capacity), Place::InFile)?;
+pub fn add_in_file(kind: SegmentType, capacity: u64) -> sys::Result<Segment> {
+    let room = take_room(kind.size(capacity), Storage::InFile)?;
     Ok(link(room, kind, capacity, 0))
 }
 
-fn link((base, offset): (*mut u8, u64), kind: Kind, capacity: u64, owner: u64) -> Segment {
+fn link((base, offset): (*mut u8, u64), kind: SegmentType, capacity: u64, owner: u64) -> Segment {
     let next = if offset == 0 { 0 } else { current::segment_head() };
     // SAFETY: fresh zeroed memory, as large as that, ours alone.
     let segment = unsafe { Segment::create(base, kind, capacity, owner, offset, next) };
@@ -132,7 +132,7 @@ fn link((base, offset): (*mut u8, u64), kind: Kind, capacity: u64, owner: u64) -
 /// # Safety
 /// The copy must have zeroed room for it there, on a page boundary, and must stay mapped as long as the segment is
 /// used.
-pub unsafe fn add_to_copy(copy: *mut u8, offset: u64, kind: Kind, capacity: u64, head: &mut u64) -> Segment {
+pub unsafe fn add_to_copy(copy: *mut u8, offset: u64, kind: SegmentType, capacity: u64, head: &mut u64) -> Segment {
     // SAFETY: the caller's promise.
     let segment = unsafe { Segment::create(copy.add(offset as usize), kind, capacity, 0, offset, *head) };
     *head = offset;
@@ -143,7 +143,7 @@ pub unsafe fn add_to_copy(copy: *mut u8, offset: u64, kind: Kind, capacity: u64,
 ///
 /// # Safety
 /// The copy must hold the whole list, and stay mapped as long as the segment is used.
-pub unsafe fn newest_in_copy(copy: *mut u8, head: u64, kind: Kind) -> Option<Segment> {
+pub unsafe fn newest_in_copy(copy: *mut u8, head: u64, kind: SegmentType) -> Option<Segment> {
     let mut at = head;
     while at != 0 {
         // SAFETY: the caller's promise.
@@ -158,8 +158,8 @@ pub unsafe fn newest_in_copy(copy: *mut u8, head: u64, kind: Kind) -> Option<Seg
 }
 
 /// Calls for every segment of a kind in such a place.
-pub fn for_each(kind: Kind, place: Place, act: &mut dyn FnMut(Segment)) {
-    for chunk in chunks().filter(|chunk| chunk.is_for_segments() && place.holds(chunk)) {
+pub fn for_each(kind: SegmentType, storage: Storage, act: &mut dyn FnMut(Segment)) {
+    for chunk in chunks().filter(|chunk| chunk.is_for_segments() && storage.holds(chunk)) {
         let (base, used) = (chunk.base(), chunk.used());
         let mut at = 0;
         // They lie one after the other.
@@ -180,31 +180,31 @@ pub fn for_each(kind: Kind, place: Place, act: &mut dyn FnMut(Segment)) {
 
 /// Where room may be, or be looked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum Storage {
     Anywhere,
     InFile,
     /// In plain memory, since the file can't grow.
     InMemory,
 }
 
-impl Place {
+impl Storage {
     fn holds(self, chunk: &Chunk) -> bool {
         match self {
             Self::Anywhere => true,
-            Self::InFile => !chunk.is_orphan(),
-            Self::InMemory => chunk.is_orphan(),
+            Self::InFile => !chunk.is_in_memory(),
+            Self::InMemory => chunk.is_in_memory(),
         }
     }
 }
 
 /// Zeroed room for a segment, with its place in the file (0: not in the file). The caller holds the lock.
-fn take_room(bytes: usize, place: Place) -> sys::Result<(*mut u8, u64)> {
+fn take_room(bytes: usize, storage: Storage) -> sys::Result<(*mut u8, u64)> {
     let bytes = bytes.next_multiple_of(PAGE as usize);
-    if let Some(room) = chunks().filter(|c| c.is_for_segments() && place.holds(c)).find_map(|c| c.take(bytes)) {
+    if let Some(room) = chunks().filter(|c| c.is_for_segments() && storage.holds(c)).find_map(|c| c.take(bytes)) {
         return Ok(room);
     }
     let chunk = grow(bytes, true)?;
-    place.holds(chunk).then(|| chunk.take(bytes)).flatten().ok_or(Errno(libc::ENOMEM))
+    storage.holds(chunk).then(|| chunk.take(bytes)).flatten().ok_or(Errno(libc::ENOMEM))
 }
 
 /// Room for the first segment, in a new file that is still open.

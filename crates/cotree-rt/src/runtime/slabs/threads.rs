@@ -3,7 +3,7 @@
 use super::chunks::{Chunk, chunks};
 use super::counts::first_counted_block;
 use super::growth::{self, grow};
-use super::holes::{OpenFile, for_each_part, words_in};
+use super::sparse::{OpenFile, for_each_part, words_in};
 use crate::arch::threads::thread_pointer;
 use crate::layout::Flags;
 use crate::runtime::file::current;
@@ -121,10 +121,11 @@ pub fn slab_zero_in_use() -> bool {
     }
     // SAFETY: words of slab 0.
     let counted = |word: usize| unsafe { unit::counters().add(word).read_volatile() } != 0;
-    let announced = || counted(unit::spare()) || unit::announcing().iter().any(|&word| counted(word as usize));
+    let by_thread_word =
+        || counted(unit::spare()) || unit::thread_word_counters().iter().any(|&word| counted(word as usize));
     // Where there is no segment register for us, the first thread counts there too, but for these.
     if NO_SEGMENT.load(Relaxed) {
-        return announced();
+        return by_thread_word();
     }
     if counted(unit::spare()) {
         return true;

@@ -11,7 +11,7 @@ use core::mem::{ManuallyDrop, MaybeUninit};
 #[cfg(not(feature = "shared-library"))]
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// The functions in whose frames the unwinder works, once an exception has landed.
+/// The functions in whose frames the unwinder works, once an exception has reached a landing pad.
 #[cfg(not(feature = "shared-library"))]
 static UNWINDER: [AtomicU64; 4] = [const { AtomicU64::new(0) }; 4];
 
@@ -23,8 +23,8 @@ pub fn find_unwinder(find: impl FnOnce() -> [u64; 4]) {
     }
 }
 
-/// Whether the code is the unwinder's, which leaves frames some time after they have been accounted for. Between an
-/// announcement and the landing they are on the stack, and whoever walks it then meets frames that have been counted.
+/// Whether the code is the unwinder's, which leaves frames some time after they have been accounted for. Until
+/// the landing pad runs they are on the stack, and whoever walks it then meets frames that have been counted.
 #[cfg(not(feature = "shared-library"))]
 pub fn is_unwinder(pc: u64) -> bool {
     UNWINDER[0].load(Relaxed) != 0
@@ -57,7 +57,7 @@ pub static RECORDING: Late<fn(u64) -> bool> = unsafe { Late::new() };
 
 /// Whether the code address is in `__cotree_resuming`: then the frame's caller was interrupted between its last known
 /// call and its end.
-pub fn is_announcing(pc: u64) -> bool {
+pub fn is_resuming(pc: u64) -> bool {
     unsafe extern "C" {
         fn __cotree_resuming();
     }

@@ -132,7 +132,7 @@ impl Cursor {
     fn settled_step(&mut self, key: u64) -> Step {
         self.settle();
         if self.pc == 0 {
-            return if self.interrupted { self.return_from_nowhere() } else { Step::Lost };
+            return if self.interrupted { self.return_from_null() } else { Step::Lost };
         }
         if let Some(rule) = rules::find(key) {
             return self.apply(rule);
@@ -218,7 +218,7 @@ impl Cursor {
     }
 
     /// Out of a call through a null pointer, which got as far as to leave its return address.
-    fn return_from_nowhere(&mut self) -> Step {
+    fn return_from_null(&mut self) -> Step {
         let sp = self.sp();
         let Some(pc) = self.read(sp) else { return Step::Lost };
         self.registers[STACK_POINTER] = sp + 8;

@@ -118,7 +118,7 @@ fn each_way_to_tell_ways_apart_does() {
     }
 }
 
-/// Times stand before announcements, and nothing else is different.
+/// Times stand before entry records, and nothing else is different.
 #[test]
 fn traces_with_times_say_the_same() {
     let project = project(("leaves.c", LEAVES));

@@ -14,7 +14,7 @@
 //! **Calls that do not come back** have taken something away and added nothing. Whoever walks the stack adds the
 //! counter as it is then, per call site; an activation that comes to life at a site is one taken away. Repairs are
 //! sums, too, and recovery adds them. The counter is exact there, since such calls are places where nothing is lacking
-//! ([`super::reach`]). An exception that is caught adds the counter where it lands.
+//! ([`super::reach`]). An exception that is caught adds the counter at its landing pad.
 //!
 //! **Signal handlers.** The runtime sets the counter back where a handler has ended, and counts its events apart. So
 //! they are no events of the calls that were interrupted.

@@ -111,8 +111,9 @@ fn place(function: &Function, plan: &mut EventPlan, counters: &FunctionCounters,
             first.entry(Place::After(call)).or_default().extend(&behind);
         }
         if facts.terminator {
-            let lands = |edge: &crate::facts::EdgeFacts| edge.src == facts.block && edge.kind == EdgeKind::InvokeUnwind;
-            for (number, _) in function.edges.iter().enumerate().filter(|(_, edge)| lands(edge)) {
+            let unwinds =
+                |edge: &crate::facts::EdgeFacts| edge.src == facts.block && edge.kind == EdgeKind::InvokeUnwind;
+            for (number, _) in function.edges.iter().enumerate().filter(|(_, edge)| unwinds(edge)) {
                 first.entry(Place::Edge(Edge::new(number))).or_default().extend(&behind);
             }
         }

@@ -116,8 +116,8 @@ impl<'t, 'r> Cursor<'t, 'r> {
         }
     }
 
-    /// Reads a function's announcement, which stands there.
-    pub fn announcement(&mut self) -> Result<FunctionId, Halt> {
+    /// Reads a function's entry record, which stands there.
+    pub fn entry_record(&mut self) -> Result<FunctionId, Halt> {
         let first = self.first()?;
         if first == ControlByte::ENTERED {
             let word = self.peek(5)?;

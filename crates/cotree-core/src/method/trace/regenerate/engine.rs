@@ -204,16 +204,16 @@ impl<'t> Cursor<'t, '_> {
     #[inline]
     fn call<K: Sink>(&mut self, function: FunctionId, sink: &mut K) -> Flow<'t> {
         let tables = match self.table(function) {
-            Ok(tables) if !tables.announces() => tables,
+            Ok(tables) if !tables.records_entry() => tables,
             tables => {
                 self.at.next = Next::Begin(function);
                 let tables = tables?;
-                let announced = match self.first()? {
+                let recorded = match self.first()? {
                     ControlByte::TIME => return Err(Halt::Record),
-                    ControlByte::ENTERED | ControlByte::SHORT.. => Some(self.announcement()?),
+                    ControlByte::ENTERED | ControlByte::SHORT.. => Some(self.entry_record()?),
                     _ => None,
                 };
-                if announced != Some(function) {
+                if recorded != Some(function) {
                     return Err(self.misplaced());
                 }
                 tables
@@ -233,10 +233,10 @@ impl<'t> Cursor<'t, '_> {
                 Ok(Some(tables))
             }
             ControlByte::ENTERED | ControlByte::SHORT.. => {
-                let function = self.announcement()?;
+                let function = self.entry_record()?;
                 self.is_certain(sink);
                 match self.table(function)? {
-                    tables if tables.announces() => self.begin(tables, function, sink),
+                    tables if tables.records_entry() => self.begin(tables, function, sink),
                     _ => Err(self.no_function(function)),
                 }
             }

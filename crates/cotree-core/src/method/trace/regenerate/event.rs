@@ -86,7 +86,7 @@ pub enum ReadError {
         /// Behind it.
         position: u64,
     },
-    /// There is no such function, or it does not announce itself.
+    /// There is no such function, or it does not record its entry.
     #[error("{function} begins before byte {position} of the trace, which can't be")]
     NoFunction {
         /// Behind its number.

@@ -81,9 +81,9 @@ impl<'t> Cursor<'t, '_> {
         Ok(())
     }
 
-    /// A frame's activations end, or an exception lands among them.
+    /// A frame's activations end, or an exception reaches a landing pad among them.
     pub fn unwind(&mut self, frame: Frame) -> Result<(), Halt> {
-        let Frame { activations, lands, interrupted } = frame;
+        let Frame { activations, caught_at, interrupted } = frame;
         if interrupted.is_some() && !self.at.cut_short {
             return Err(self.no_frame());
         }
@@ -98,7 +98,7 @@ impl<'t> Cursor<'t, '_> {
         for calling in activations {
             self.abandon_to(calling, true)?;
         }
-        if let Some(calling) = lands {
+        if let Some(calling) = caught_at {
             self.abandon_to(calling, false)?;
             let tables = self.innermost()?;
             let Some(edge) = tables.call(calling.call).and_then(|call| call.unwinds) else {

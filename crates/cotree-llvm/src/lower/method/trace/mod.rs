@@ -111,7 +111,7 @@ impl<'m> MethodLowering<'m> for Tokens<'m> {
             Probe::EmitFull { reg, limit, bytes: bytes @ 1..=8 } => {
                 self.append_full(code, at, self.registers.place(reg), limit, bytes)
             }
-            Probe::Announce => {
+            Probe::RecordEntry => {
                 let (bytes, length) = stream::entered(self.traces.function);
                 let value = bytes.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte));
                 let value = code.counters.int64.constant(value);
@@ -126,7 +126,7 @@ impl<'m> MethodLowering<'m> for Tokens<'m> {
         }
     }
 
-    /// The stream says which exception landed where. So all these edges do the same: they begin a segment. Those that
+    /// The stream says which exception went where. So all these edges do the same: they begin a segment. Those that
     /// do nothing are never taken.
     fn on_unwind_edges(
         &self,
@@ -171,7 +171,7 @@ fn append<'m>(code: &Code<'_, 'm>, words: TraceWords, bytes: u8) -> (Function<'m
     })
 }
 
-/// The function that appends an announcement, with the time before it. The cursor moves once: killed in between, the
+/// The function that appends an entry record, with the time before it. The cursor moves once: killed in between, the
 /// process has written neither.
 fn append_timed<'m>(code: &Code<'_, 'm>, words: TraceWords, bytes: u8) -> (Function<'m>, Type<'m>) {
     let (module, caller) = (code.module, &code.counters);
@@ -190,8 +190,8 @@ fn append_timed<'m>(code: &Code<'_, 'm>, words: TraceWords, bytes: u8) -> (Funct
         let window_end = int64.constant(words.window_end());
         counters.store_behind(window_end, cursor, module.int8().constant(stream::ControlByte::TIME.into()));
         counters.store_behind(window_end, behind(1), now);
-        let announcement = if bytes <= 4 { builder.truncate(value, module.int32()) } else { value };
-        counters.store_behind(window_end, behind(9), announcement);
+        let record = if bytes <= 4 { builder.truncate(value, module.int32()) } else { value };
+        counters.store_behind(window_end, behind(9), record);
         advance(code, &counters, words, int64.constant((9 + bytes).into()), place, [full, done]);
     })
 }

@@ -18,7 +18,7 @@ pub(super) const HARDLY: [u32; 2] = [1, 20_000];
 pub struct Recording {
     /// Only the newest part of the trace is kept.
     pub in_ring: bool,
-    /// Functions that announce themselves tell the time.
+    /// Functions that record their entries record the time.
     pub timed: bool,
 }
 

@@ -28,7 +28,7 @@ pub fn contains(pc: u64) -> bool {
 }
 
 /// In the place of a function: there is nothing to count.
-const NOWHERE: u64 = u64::MAX;
+const NO_FUNCTION: u64 = u64::MAX;
 
 /// `function` is its number in the unit, `path` 1 + the path's number, `cache` that of the slab's word that is to lead
 /// to the bucket.
@@ -65,7 +65,7 @@ fn count_one(function: u64, path: u64, cache: u64) -> Option<&'static Bucket> {
 /// The bucket, and whether the word leads to it now.
 #[inline(always)]
 fn count(function: u64, path: u64, cache: u64) -> Option<(&'static Bucket, bool)> {
-    if function == NOWHERE {
+    if function == NO_FUNCTION {
         return None;
     }
     let epoch = table::epoch();

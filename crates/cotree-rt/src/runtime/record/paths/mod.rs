@@ -20,12 +20,12 @@ use core::ffi::c_int;
 pub struct Paths;
 
 impl Recorder for Paths {
-    type Walk = ();
+    type WalkState = ();
 
     const LASTING_FLAGS: Flags = Flags::PATHS_MISSING;
 
     #[inline(always)]
-    fn walk() -> Option<()> {
+    fn walk_begins() -> Option<()> {
         Some(())
     }
 
@@ -57,8 +57,8 @@ impl Recorder for Paths {
 
     fn complete(alone: bool) {
         if alone {
-            table::fold_orphans();
-        } else if table::orphans() > 0 {
+            table::move_into_file();
+        } else if table::keys_in_memory() > 0 {
             current::flag(Flags::PATHS_MISSING);
         }
     }
@@ -77,7 +77,11 @@ impl Recorder for Paths {
 
     /// One more segment, for what is not in the file and for the registers of frames.
     fn room_in_copy(caller: &Caller) -> usize {
-        if unit::counts_paths() { table::room_in_copy(table::orphans() + registers::count_on_stack(caller)) } else { 0 }
+        if unit::counts_paths() {
+            table::room_in_copy(table::keys_in_memory() + registers::count_on_stack(caller))
+        } else {
+            0
+        }
     }
 
     fn copy(copy: &mut ProfileCopy, room: usize) {

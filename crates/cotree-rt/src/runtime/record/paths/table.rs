@@ -8,8 +8,8 @@
 use crate::layout::{Flags, PathBucket, SegmentKind, path_slot};
 use crate::runtime::file::current;
 use crate::runtime::slabs::copy::ProfileCopy;
-use crate::runtime::slabs::segments::{self, Kind, Segment};
-use crate::runtime::slabs::{self, Place};
+use crate::runtime::slabs::segments::{self, Segment, SegmentType};
+use crate::runtime::slabs::{self, Storage};
 use crate::runtime::unit;
 use core::sync::atomic::{
     AtomicU32, AtomicU64,
@@ -39,7 +39,7 @@ const TAKEN: u64 = u64::MAX;
 const FIRST: u64 = 256;
 
 /// Segments of buckets.
-const KIND: Kind = Kind { number: SegmentKind::PATHS, entry_size: size_of::<Bucket>() as u32 };
+const KIND: SegmentType = SegmentType { number: SegmentKind::PATHS, entry_size: size_of::<Bucket>() as u32 };
 
 /// A segment of the table.
 #[derive(Clone, Copy)]
@@ -206,24 +206,24 @@ pub fn count(function: u64, path: u64, delta: i64) {
 
 /// All counts and sums zero.
 pub fn clear() {
-    clear_in(Place::Anywhere);
+    clear_in(Storage::Anywhere);
 }
 
-fn clear_in(place: Place) {
-    segments::for_each(KIND, place, &mut |segment| Table(segment).buckets().iter().for_each(Bucket::clear));
+fn clear_in(storage: Storage) {
+    segments::for_each(KIND, storage, &mut |segment| Table(segment).buckets().iter().for_each(Bucket::clear));
 }
 
 /// What stands in segments that are not in the file.
-fn for_each_orphan(act: &mut dyn FnMut(&Bucket)) {
-    segments::for_each(KIND, Place::InMemory, &mut |segment| {
+fn for_each_in_memory(act: &mut dyn FnMut(&Bucket)) {
+    segments::for_each(KIND, Storage::InMemory, &mut |segment| {
         let buckets = Table(segment).buckets().iter();
         buckets.filter(|bucket| bucket.count.load(Relaxed) != 0).for_each(&mut *act);
     });
 }
 
 /// Moves what is in segments that are not in the file to those that are.
-pub fn fold_orphans() {
-    let keys = orphans();
+pub fn move_into_file() {
+    let keys = keys_in_memory();
     if keys == 0 {
         return;
     }
@@ -231,39 +231,39 @@ pub fn fold_orphans() {
     let segment = segments::add_in_file(KIND, capacity_for(keys));
     drop(held);
     if let Ok(segment) = segment {
-        add_orphans(Table(segment));
+        add_from_memory(Table(segment));
     } else {
-        for_each_orphan(&mut |orphan| {
-            if !add_anywhere(orphan) {
+        for_each_in_memory(&mut |bucket| {
+            if !add_anywhere(bucket) {
                 current::flag(Flags::PATHS_MISSING);
             }
         });
     }
-    clear_in(Place::InMemory);
+    clear_in(Storage::InMemory);
 }
 
-fn add_orphans(to: Table) {
-    for_each_orphan(&mut |orphan| {
-        if !to.add(orphan, to.capacity()) {
+fn add_from_memory(to: Table) {
+    for_each_in_memory(&mut |bucket| {
+        if !to.add(bucket, to.capacity()) {
             current::flag(Flags::PATHS_MISSING);
         }
     });
 }
 
 /// Adds to a bucket in the file, whoever's table it is in; false if all are full.
-fn add_anywhere(orphan: &Bucket) -> bool {
+fn add_anywhere(bucket: &Bucket) -> bool {
     let mut done = false;
-    segments::for_each(KIND, Place::InFile, &mut |segment| {
+    segments::for_each(KIND, Storage::InFile, &mut |segment| {
         let table = Table(segment);
-        done = done || table.add(orphan, table.capacity());
+        done = done || table.add(bucket, table.capacity());
     });
     done
 }
 
 /// Keys in segments that are not in the file.
-pub fn orphans() -> u64 {
+pub fn keys_in_memory() -> u64 {
     let mut keys = 0;
-    for_each_orphan(&mut |_| keys += 1);
+    for_each_in_memory(&mut |_| keys += 1);
     keys
 }
 
@@ -280,7 +280,7 @@ pub fn room_in_copy(keys: u64) -> usize {
 /// Adds a segment to a copy of the profile, in room that it has for that, and puts in what is not in the file.
 pub fn fill_copy(copy: &mut ProfileCopy, room: usize) {
     if let Some(capacity) = KIND.capacity(room).checked_ilog2() {
-        add_orphans(Table(copy.add_segment(KIND, 1 << capacity)));
+        add_from_memory(Table(copy.add_segment(KIND, 1 << capacity)));
     }
 }
 

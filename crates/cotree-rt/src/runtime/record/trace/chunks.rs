@@ -6,7 +6,7 @@ use super::window::Window;
 use crate::layout::{SegmentKind, TraceChunk};
 use crate::runtime::file::current;
 use crate::runtime::os::sys::{self, Errno};
-use crate::runtime::slabs::segments::{self, Kind, Segment};
+use crate::runtime::slabs::segments::{self, Segment, SegmentType};
 use crate::runtime::{slabs, unit};
 use core::ptr;
 use core::sync::atomic::{
@@ -15,9 +15,9 @@ use core::sync::atomic::{
 };
 
 /// Segments of words.
-const KIND: Kind = Kind { number: SegmentKind::TRACE, entry_size: 8 };
+const KIND: SegmentType = SegmentType { number: SegmentKind::TRACE, entry_size: 8 };
 /// Segments of places for chunks.
-const RING: Kind = Kind { number: SegmentKind::TRACE_RING, entry_size: TraceChunk::PLACE as u32 };
+const RING: SegmentType = SegmentType { number: SegmentKind::TRACE_RING, entry_size: TraceChunk::PLACE as u32 };
 
 /// Bytes of a thread's first segment, and the most that any has.
 const SIZES: [usize; 2] = [1 << 18, 1 << 23];
@@ -94,7 +94,7 @@ fn grow(window: Window) -> sys::Result<Segment> {
 }
 
 /// The caller holds the lock of the slabs.
-fn add_segment(kind: Kind, size: usize) -> sys::Result<Segment> {
+fn add_segment(kind: SegmentType, size: usize) -> sys::Result<Segment> {
     if !current::active() || !current::mapped() {
         return Err(Errno(libc::ENODEV));
     }

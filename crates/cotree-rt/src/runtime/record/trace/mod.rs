@@ -29,17 +29,17 @@ const PROCESS_OVER: u8 = 1;
 pub struct Trace;
 
 impl Recorder for Trace {
-    type Walk = Option<Window>;
+    type WalkState = Option<Window>;
 
     const LASTING_FLAGS: Flags = Flags::TRACE_CUT.with(Flags::TRACE_LOST).with(Flags::TRACE_PAUSED);
 
     #[inline(always)]
-    fn walk() -> Option<Self::Walk> {
+    fn walk_begins() -> Option<Self::WalkState> {
         Some(Window::own())
     }
 
     #[inline(always)]
-    fn frame(window: Self::Walk, frame: &Activation) {
+    fn frame(window: Self::WalkState, frame: &Activation) {
         if let Some(window) = window {
             match (frame.tag == INTERRUPTED, frame.delta < 0) {
                 (false, false) => window.append_frame(TraceRecord::UNWOUND, frame.address | frame.tag),
@@ -95,7 +95,7 @@ impl Recorder for Trace {
     fn complete(_alone: bool) {
         let Some(window) = Window::own() else { return };
         window.append(&[TraceRecord::ENDED, PROCESS_OVER]);
-        if slabs::are_orphaned() {
+        if slabs::any_in_memory() {
             current::flag(Flags::TRACE_CUT);
         }
         if unit::threaded() && Window::of(unit::descriptor().counters).is_some_and(Window::is_used_without_stream) {

@@ -204,7 +204,7 @@ pub fn append_stack(window: Window, caller: &Caller) {
     tell(window, TracePlace::NONE, caller, |_| ());
 }
 
-fn tell(window: Window, place: u64, caller: &Caller, announce: impl FnOnce(u64)) {
+fn tell(window: Window, place: u64, caller: &Caller, begin: impl FnOnce(u64)) {
     let image = Image::get();
     let address = |frame: Frame| {
         let (pc, tag) = frame.key();
@@ -217,7 +217,7 @@ fn tell(window: Window, place: u64, caller: &Caller, announce: impl FnOnce(u64))
     let mut record = [TraceRecord::STARTED; 13];
     record[1..9].copy_from_slice(&place.to_le_bytes());
     record[9..].copy_from_slice(&(told | cut).to_le_bytes());
-    announce(record.len() as u64 + u64::from(told) * 8);
+    begin(record.len() as u64 + u64::from(told) * 8);
     window.append(&record);
     for address in Walk::new(caller).filter_map(address).take(told as usize) {
         window.append(&address.to_le_bytes());

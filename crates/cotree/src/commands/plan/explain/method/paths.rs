@@ -71,7 +71,7 @@ impl Paths<'_> {
             | Probe::CloseIf(..)
             | Probe::Emit { .. }
             | Probe::EmitFull { .. }
-            | Probe::Announce
+            | Probe::RecordEntry
             | Probe::AddProduct { .. }
             | Probe::Read(..)
             | Probe::Write { .. }

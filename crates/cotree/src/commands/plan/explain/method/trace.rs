@@ -44,7 +44,7 @@ pub(super) fn write(code: Code<'_>, weighting: &Weighting, plan: &TracePlan, out
             Probe::EmitFull { bytes, .. } => {
                 writeln!(out, "  {place}: the token is written if it is full, {}", of_bytes(bytes))?;
             }
-            Probe::Announce => writeln!(out, "  {place}: the function's number is written")?,
+            Probe::RecordEntry => writeln!(out, "  {place}: the function's number is written")?,
             _ => {}
         }
     }

@@ -1,4 +1,4 @@
-// Counters in a hole of the slab: they take room in the file page by page.
+// Counters in the sparse part of a slab: they take room in the file page by page.
 #include "unit.h"
 #include "cotree.h"
 #include <pthread.h>

@@ -32,7 +32,7 @@ unsafe extern "C" fn builtin_setjmp(result: c_int, caller: &Caller) {
 mod side {
     use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-    /// Jumps that were accounted for and have not come out yet.
+    /// Jumps that were accounted for and have not arrived yet.
     static UNDER_WAY: AtomicU64 = AtomicU64::new(0);
 
     /// A jump that has been accounted for goes off.
@@ -40,7 +40,7 @@ mod side {
         UNDER_WAY.fetch_add(1, Relaxed);
     }
 
-    /// One has come out: whether it has been accounted for. Code that cotree did not compile jumps without a word.
+    /// A jump has arrived: whether it has been accounted for. Jumps of code that cotree did not compile are not.
     pub fn is_expected() -> bool {
         UNDER_WAY.fetch_update(Relaxed, Relaxed, |count| count.checked_sub(1)).is_ok()
     }
@@ -58,8 +58,8 @@ pub use side::{expect, is_expected};
 #[cfg(feature = "shared-library")]
 fn is_expected() -> bool {
     // SAFETY: the function has that signature wherever it is defined.
-    landed().is_some_and(|landed| unsafe { crate::runtime::os::call::call!(landed.as_ptr() => fn() -> bool) })
+    in_executable().is_some_and(|ask| unsafe { crate::runtime::os::call::call!(ask.as_ptr() => fn() -> bool) })
 }
 
 #[cfg(feature = "shared-library")]
-crate::arch::linkage::weak!(landed = "cotree_builtin_landed_v1");
+crate::arch::linkage::weak!(in_executable = "cotree_builtin_landed_v1");

@@ -1,4 +1,5 @@
-//! Holes of slabs: path arrays, windows and caches take room in the file page by page, as they are written to.
+//! The sparse part of a slab: path arrays, windows and caches take room in the file page by page, as they are written
+//! to.
 
 use super::chunks::{Chunk, chunks, count};
 use crate::layout::PAGE;
@@ -16,18 +17,20 @@ pub(super) static BEING_MAPPED: AtomicPtr<u64> = AtomicPtr::new(ptr::null_mut())
 
 /// Calls with the parts of a slab, as bytes, in which anything may have been counted.
 pub(super) fn for_each_part(slab: *const u64, memory: Memory, mut act: impl FnMut(Range<usize>)) {
-    let hole = unit::hole();
-    if hole.is_empty() {
+    let sparse = unit::sparse_bytes();
+    if sparse.is_empty() {
         return act(0..unit::stride());
     }
-    act(0..hole.start);
+    act(0..sparse.start);
     let memory = match memory {
-        Memory::OfFile(fd, offset) => Memory::OfFile(fd, offset + hole.start as u64),
+        Memory::OfFile(fd, offset) => Memory::OfFile(fd, offset + sparse.start as u64),
         other => other,
     };
-    let base = slab.cast::<u8>().wrapping_add(hole.start);
-    pagemap::for_each_touched(base, hole.len(), memory, |part| act(hole.start + part.start..hole.start + part.end));
-    act(hole.end..unit::stride());
+    let base = slab.cast::<u8>().wrapping_add(sparse.start);
+    pagemap::for_each_touched(base, sparse.len(), memory, |part| {
+        act(sparse.start + part.start..sparse.start + part.end)
+    });
+    act(sparse.end..unit::stride());
 }
 
 /// The file of the slabs and segments in it, open while what nobody has written to is looked for.
@@ -36,7 +39,7 @@ pub(super) struct OpenFile(Option<c_int>);
 impl OpenFile {
     pub(super) fn new() -> Self {
         let is_large = |chunk: &Chunk| chunk.is_for_segments() && chunk.used() > pagemap::FEW;
-        let wanted = current::mapped() && (!unit::hole().is_empty() || chunks().any(is_large));
+        let wanted = current::mapped() && (!unit::sparse_bytes().is_empty() || chunks().any(is_large));
         Self(if wanted { names::reopen().ok() } else { None })
     }
 
@@ -91,22 +94,22 @@ pub(super) fn pieces(
 
 /// For these new slabs the kernel does without pages that nobody has asked for.
 pub(super) fn use_as_touched(slabs: *mut u8, len: usize) {
-    if !unit::hole().is_empty() {
+    if !unit::sparse_bytes().is_empty() {
         sys::expect_random_use(slabs, len);
     }
 }
 
-/// Room on the disk for so many slabs, but for their holes.
+/// Room on the disk for so many slabs, but for their sparse parts.
 pub fn allocate(fd: c_int, offset: u64, slabs: usize) -> sys::Result<()> {
-    let (stride, hole) = (unit::stride() as u64, unit::hole());
-    if hole.is_empty() {
+    let (stride, sparse) = (unit::stride() as u64, unit::sparse_bytes());
+    if sparse.is_empty() {
         return sys::allocate(fd, offset, slabs as u64 * stride);
     }
     for slab in (0..slabs as u64).map(|index| offset + index * stride) {
-        if hole.start > 0 {
-            sys::allocate(fd, slab, hole.start as u64)?;
+        if sparse.start > 0 {
+            sys::allocate(fd, slab, sparse.start as u64)?;
         }
-        sys::allocate(fd, slab + hole.end as u64, stride - hole.end as u64)?;
+        sys::allocate(fd, slab + sparse.end as u64, stride - sparse.end as u64)?;
     }
     Ok(())
 }
@@ -114,29 +117,31 @@ pub fn allocate(fd: c_int, offset: u64, slabs: usize) -> sys::Result<()> {
 /// Empties the caches of all slabs in the file, as far as they fill pages: they count nothing, and what is not there
 /// need not be written or summed up. Where the file system can't, they stay.
 pub fn forget_caches() {
-    let (hole, counts) =
-        (unit::hole(), (unit::descriptor().counter_count as usize * size_of::<u64>()).next_multiple_of(PAGE as usize));
-    if !current::mapped() || counts < hole.start || counts >= hole.end {
+    let (sparse, counts) = (
+        unit::sparse_bytes(),
+        (unit::descriptor().counter_count as usize * size_of::<u64>()).next_multiple_of(PAGE as usize),
+    );
+    if !current::mapped() || counts < sparse.start || counts >= sparse.end {
         return;
     }
     let forget = |slab: *mut u64| {
         // SAFETY: pages of a slab that hold nothing but caches; empty ones are as good, whoever counts meanwhile.
-        unsafe { sys::remove(slab.cast::<u8>().add(counts), hole.end - counts) };
+        unsafe { sys::remove(slab.cast::<u8>().add(counts), sparse.end - counts) };
     };
     forget(unit::counters());
-    for chunk in chunks().filter(|chunk| !chunk.is_orphan() && !chunk.is_for_segments()) {
+    for chunk in chunks().filter(|chunk| !chunk.is_in_memory() && !chunk.is_for_segments()) {
         let used = chunk.used() / unit::stride();
         chunk.each().take(used).for_each(forget);
     }
 }
 
-/// There is no room on the disk for what is being counted at this address: if it is in a hole, the page becomes plain
-/// memory, and its counts are lost.
+/// There is no room on the disk for what is being counted at this address: if it is in the sparse part of a
+/// slab, the page becomes plain memory, and its counts are lost.
 pub fn give_up_page(address: usize) -> bool {
-    let hole = unit::hole();
-    let is_in = |slab: *mut u64| hole.contains(&address.wrapping_sub(slab as usize));
+    let sparse = unit::sparse_bytes();
+    let is_in = |slab: *mut u64| sparse.contains(&address.wrapping_sub(slab as usize));
     let slabs = [unit::counters(), BEING_MAPPED.load(Relaxed)].into_iter().chain(chunks().flat_map(Chunk::each));
-    if hole.is_empty() || !slabs.filter(|slab| !slab.is_null()).any(is_in) {
+    if sparse.is_empty() || !slabs.filter(|slab| !slab.is_null()).any(is_in) {
         return false;
     }
     let page = (address & !(PAGE as usize - 1)) as *mut u8;
@@ -148,17 +153,17 @@ pub fn give_up_page(address: usize) -> bool {
 /// Pages given up become again what is in the file: from its first pages, which are always mapped, for it may have no
 /// name any more that this process could open.
 pub fn take_back_pages() {
-    let (hole, Some(front)) = (unit::hole(), current::header()) else { return };
+    let (sparse, Some(front)) = (unit::sparse_bytes(), current::header()) else { return };
     let len = current::slabs_offset() as usize + count() as usize * unit::stride();
     // SAFETY: the file's first page; a new range.
     let Ok(file) = (unsafe { sys::map_again(front.cast(), len, ptr::null_mut()) }) else { return };
     let map = |slab: *mut u64, offset: u64| {
-        let place = slab.cast::<u8>().wrapping_add(hole.start);
-        // SAFETY: from within the range to the hole of a slab.
-        let _ = unsafe { sys::map_again(file.add(offset as usize + hole.start), hole.len(), place) };
+        let place = slab.cast::<u8>().wrapping_add(sparse.start);
+        // SAFETY: from within the range to the sparse part of a slab.
+        let _ = unsafe { sys::map_again(file.add(offset as usize + sparse.start), sparse.len(), place) };
     };
     map(unit::counters(), current::slabs_offset());
-    for chunk in chunks().filter(|chunk| !chunk.is_orphan()) {
+    for chunk in chunks().filter(|chunk| !chunk.is_in_memory()) {
         for (index, slab) in chunk.each().enumerate() {
             map(slab, chunk.offset() + (index * unit::stride()) as u64);
         }

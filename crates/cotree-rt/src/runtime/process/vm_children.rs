@@ -9,7 +9,7 @@ use crate::runtime::file::current;
 use crate::runtime::os::sys;
 use crate::runtime::process::counting::count;
 #[cfg(not(feature = "shared-library"))]
-use crate::runtime::process::jumps::{Landing, account_times};
+use crate::runtime::process::jumps::{JumpTarget, account_times};
 use crate::runtime::process::units;
 use crate::runtime::stack::walk::Walk;
 #[cfg(not(feature = "shared-library"))]
@@ -18,7 +18,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering::Relaxed};
 
 /// In a child that runs in its parent's memory (or maps its parent's file): accounts for its end (+1), or takes that
 /// back (−1). False in a process with a profile of its own.
-pub fn leave_borrowed(caller: &Caller, times: i64) -> bool {
+pub fn ended(caller: &Caller, times: i64) -> bool {
     if !current::active() || current::process() == sys::process_id() {
         return false;
     }
@@ -32,7 +32,7 @@ pub fn leave_borrowed(caller: &Caller, times: i64) -> bool {
             }
             let change = |count: u32| if times > 0 { count.checked_sub(1) } else { count.checked_add(1) };
             // None is known if libc made it.
-            let _ = BORROWERS.fetch_update(Relaxed, Relaxed, change);
+            let _ = CHILDREN.fetch_update(Relaxed, Relaxed, change);
         } else {
             // A raw fork: it counts in a profile that is not its own.
             units::flag(Flags::FOREIGN_PROCESS);
@@ -42,22 +42,22 @@ pub fn leave_borrowed(caller: &Caller, times: i64) -> bool {
 }
 
 /// Children by `clone` that run in this memory while their parents wait, and have not been seen to end.
-static BORROWERS: AtomicU32 = AtomicU32::new(0);
+static CHILDREN: AtomicU32 = AtomicU32::new(0);
 
 /// Such a child is being made.
 #[cfg(not(feature = "shared-library"))]
-pub fn borrower_begins() {
-    BORROWERS.fetch_add(1, Relaxed);
+pub fn begins() {
+    CHILDREN.fetch_add(1, Relaxed);
 }
 
 /// A forked child has made none.
 pub fn after_fork() {
-    BORROWERS.store(0, Relaxed);
+    CHILDREN.store(0, Relaxed);
 }
 
 /// Whether one ended unseen, by a signal for instance.
-pub fn has_lost_borrower() -> bool {
-    BORROWERS.load(Relaxed) > 0
+pub fn has_lost_one() -> bool {
+    CHILDREN.load(Relaxed) > 0
 }
 
 /// A page that the kernel clears in children that get a copy of the memory.
@@ -85,8 +85,8 @@ fn leave_vfork(caller: &Caller, times: i64) -> bool {
     let Some((_, record)) = thread::current() else { return false };
     let (sp, pc) = (record.vfork_sp.load(Relaxed), record.vfork_pc.load(Relaxed));
     if sp != 0 {
-        let landing = Landing { sp, pc, is_call: true };
-        account_times(landing, caller, times);
+        let target = JumpTarget { sp, pc, is_call: true };
+        account_times(target, caller, times);
         record.vfork_accounted.store(u32::from(times > 0), Relaxed);
     }
     sp != 0

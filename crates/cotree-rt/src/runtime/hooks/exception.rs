@@ -2,18 +2,18 @@
 //!
 //! The throw itself is not hooked. A personality routine that is about to run a landing pad, of a handler or of a
 //! cleanup, calls `_Unwind_SetIP`. At that moment the whole dead stack is still there, between that call and the frame
-//! that lands. Its activations are counted at their calls. The landing one is tagged `LANDED`, because of the functions
-//! inlined there only the inner ones are left. After a cleanup the generated code calls the unwinder again, and
-//! announces this by `__cotree_resuming`.
+//! with the landing pad. Its activations are counted at their calls. The entry of that frame is tagged
+//! `AT_LANDING_PAD`, because of the functions inlined there only the inner ones are left. After a cleanup the generated
+//! code calls the unwinder again, and before that `__cotree_resuming`.
 
 use crate::arch::entries::hook;
 use crate::arch::registers::Caller;
-use crate::layout::{Flags, LANDED};
+use crate::layout::{AT_LANDING_PAD, Flags};
 use crate::runtime::hooks::interpose::{behind, real};
 use crate::runtime::os::call::call;
 use crate::runtime::os::own_stack;
 use crate::runtime::process::counting::{Passed, check_accounting};
-use crate::runtime::process::quick::{self, Target};
+use crate::runtime::process::quick::{self, TargetFrame};
 use crate::runtime::process::units;
 use crate::runtime::stack::marks;
 use crate::runtime::stack::walk::Walk;
@@ -44,8 +44,9 @@ behind!(weak go_on = "_Unwind_Resume");
 behind!(weak raise_again = "_Unwind_Resume_or_Rethrow");
 behind!(weak force = "_Unwind_ForcedUnwind");
 
-/// The frame with that stack pointer lands, coming from the call that would have returned to `pc`. LLVM's unwinder may
-/// be linked without the function that tells the stack pointer: then it is the innermost frame in that call.
+/// The frame with that stack pointer goes on at a landing pad, coming from the call that would have returned to `pc`.
+/// LLVM's unwinder may be linked without the function that tells the stack pointer: then it is the innermost frame in
+/// that call.
 ///
 /// The personality routine goes on, and may be the program's own code (Rust's is, with fat LTO). It and the unwinder,
 /// in whose frame the context lies, come first.
@@ -65,20 +66,20 @@ fn account_with_registers(sp: u64, pc: u64, context: u64, caller: &Caller) -> bo
     account_quickly::<true>(sp, pc, context, caller)
 }
 
-/// Accounts for a landing, if all frames are of the usual kind.
+/// Accounts for an exception that reaches a landing pad, if all frames are of the usual kind.
 #[inline(always)]
 fn account_quickly<const REGISTERS: bool>(sp: u64, pc: u64, context: u64, caller: &Caller) -> bool {
-    let Some(target) = Target::<REGISTERS>::count(sp, context, 1, caller) else { return false };
+    let Some(target) = TargetFrame::<REGISTERS>::count(sp, context, 1, caller) else { return false };
     if target.sp() == sp && target.pc() == pc {
-        target.add(LANDED, 1);
+        target.add(AT_LANDING_PAD, 1);
         return true;
     }
     target.take_back(1, caller);
-    // Announced before, if it is the frame.
+    // Accounted for before, if it is the frame.
     target.sp() == sp
 }
 
-/// Accounts for a landing, whatever frames there are.
+/// Accounts for an exception that reaches a landing pad, whatever frames there are.
 #[cold]
 #[inline(never)]
 fn account_for_any(sp: Option<u64>, pc: u64, context: u64, caller: &Caller) {
@@ -92,11 +93,11 @@ fn account_for_any(sp: Option<u64>, pc: u64, context: u64, caller: &Caller) {
             continue;
         }
         if sp.map_or(frame.pc == pc, |sp| frame.sp == sp) {
-            // Another address than the frame's own: this landing was announced before.
+            // Another address than the frame's own: this landing pad was accounted for before.
             if frame.pc == pc {
                 check_accounting(&walk);
                 below.count(caller, 1);
-                units::frame(pc, LANDED, 1, walk.registers());
+                units::frame(pc, AT_LANDING_PAD, 1, walk.registers());
             }
             return;
         }

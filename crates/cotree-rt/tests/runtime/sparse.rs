@@ -1,18 +1,18 @@
-//! Slabs with holes: what is counted there takes room only where it is counted, and is as safe as the rest.
+//! Slabs with a sparse part: what is counted there takes room only where it is counted, and is as safe as the rest.
 
-use crate::support::{Flavour, Place, Profile, Program, Run, check};
+use crate::support::{Flavour, Folder, Profile, Program, Run, check};
 use cotree_rt::layout::{Access, Flags, State};
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
 
-/// As in `holes.c`.
+/// As in `sparse.c`.
 const COUNTERS: usize = 1 << 20;
 const FIRST: usize = 2000;
 const STEP: usize = 5003;
 
-fn build(place: &Place, flavour: Flavour, access: u32) -> Program {
-    place.build_as("holes.c", "prog", flavour, access, &[])
+fn build(folder: &Folder, flavour: Flavour, access: u32) -> Program {
+    folder.build_as("sparse.c", "prog", flavour, access, &[])
 }
 
 fn assert_counted(profile: &Profile, times: u64, last: u64) {
@@ -35,11 +35,11 @@ const WAYS: [(Flavour, u32); 4] = [
 
 #[test]
 fn counted_to_the_end_or_killed() {
-    let place = Place::new("holes");
+    let folder = Folder::new("sparse");
     for (flavour, access) in WAYS {
-        let program = build(&place, flavour, access);
+        let program = build(&folder, flavour, access);
         program.run(0);
-        let profile = place.profile();
+        let profile = folder.profile();
         assert_eq!((profile.state(), profile.flags()), (State::FINISHED, Flags::NONE));
         assert_counted(&profile, 1, 1);
         // 210 pages of counters, and what the file system sets aside for them, but not the 8 MiB of each slab.
@@ -50,7 +50,7 @@ fn counted_to_the_end_or_killed() {
 
         let status = program.command().arg("kill").status().unwrap();
         assert_eq!(status.signal(), Some(9));
-        let profile = place.profile();
+        let profile = folder.profile();
         assert_eq!((profile.state(), profile.flags()), (State::RUNNING, Flags::NONE));
         assert_counted(&profile, 1, 1);
         std::fs::remove_file(&profile.path).unwrap();
@@ -59,16 +59,16 @@ fn counted_to_the_end_or_killed() {
 
 #[test]
 fn counted_before_the_start_or_begun_anew() {
-    let place = Place::new("holes_anew");
+    let folder = Folder::new("sparse_anew");
     for (flavour, access) in WAYS {
-        let program = build(&place, flavour, access);
+        let program = build(&folder, flavour, access);
         Run::of(program.command().env("EARLY", "1"), 0);
-        let profile = place.profile();
+        let profile = folder.profile();
         assert_counted(&profile, 2, 2);
         std::fs::remove_file(&profile.path).unwrap();
 
         Run::of(program.command().arg("reset"), 0);
-        let profile = place.profile();
+        let profile = folder.profile();
         assert_counted(&profile, 5, 1);
         std::fs::remove_file(&profile.path).unwrap();
     }
@@ -76,17 +76,17 @@ fn counted_before_the_start_or_begun_anew() {
 
 #[test]
 fn threads_and_children() {
-    let place = Place::new("holes_threads");
+    let folder = Folder::new("sparse_threads");
     for access in [Access::WORD, Access::SEGMENT] {
-        let program = build(&place, Flavour::Dynamic, access);
+        let program = build(&folder, Flavour::Dynamic, access);
         Run::of(program.command().arg("threads"), 0);
-        let profile = place.profile();
+        let profile = folder.profile();
         assert_eq!(profile.flags(), Flags::NONE);
         assert_counted(&profile, 9, 5);
         std::fs::remove_file(&profile.path).unwrap();
 
         Run::of(program.command().arg("fork"), 0);
-        let mut profiles = place.profiles();
+        let mut profiles = folder.profiles();
         profiles.sort_by_key(|profile| std::cmp::Reverse(profile.counters[0]));
         let [parent, child] = profiles.try_into().map_err(|_| "two profiles").unwrap();
         assert_counted(&parent, 1, 1);
@@ -100,10 +100,10 @@ fn threads_and_children() {
 /// What is no longer in memory was counted all the same.
 #[test]
 fn pages_that_the_kernel_took_away() {
-    let place = Place::new("holes_evicted");
+    let folder = Folder::new("sparse_evicted");
     for access in [Access::DIRECT, Access::WORD, Access::SEGMENT] {
-        Run::of(build(&place, Flavour::Dynamic, access).command().arg("evict"), 0);
-        let profile = place.profile();
+        Run::of(build(&folder, Flavour::Dynamic, access).command().arg("evict"), 0);
+        let profile = folder.profile();
         assert_eq!(profile.flags(), Flags::NONE);
         assert_counted(&profile, 1, 1);
         std::fs::remove_file(&profile.path).unwrap();
@@ -112,10 +112,10 @@ fn pages_that_the_kernel_took_away() {
 
 #[test]
 fn a_snapshot_of_itself() {
-    let place = Place::new("holes_dump");
+    let folder = Folder::new("sparse_dump");
     for access in [Access::DIRECT, Access::SEGMENT] {
-        Run::of(build(&place, Flavour::Dynamic, access).command().arg("dump"), 0);
-        let profiles = place.profiles();
+        Run::of(build(&folder, Flavour::Dynamic, access).command().arg("dump"), 0);
+        let profiles = folder.profiles();
         assert_eq!(profiles.len(), 2);
         for profile in profiles {
             assert_counted(&profile, 1, 1);
@@ -124,22 +124,22 @@ fn a_snapshot_of_itself() {
     }
 }
 
-/// Without a file until the end, and without holes that could be asked for.
+/// Without a file until the end, and without a sparse part that could be asked for.
 #[test]
 fn no_room_at_first() {
-    let place = Place::new("holes_memory");
-    let program = build(&place, Flavour::Dynamic, Access::SEGMENT);
+    let folder = Folder::new("sparse_memory");
+    let program = build(&folder, Flavour::Dynamic, Access::SEGMENT);
     let limited = format!("ulimit -S -f 4; exec {}", program.path.display());
     let run = Run::of(program.command_of("/bin/bash").args(["-c", &limited]), 0);
     assert!(run.errors.contains("file size limit"), "{}", run.errors);
-    assert!(place.profiles().is_empty());
+    assert!(folder.profiles().is_empty());
 }
 
 /// However the program ends then, and whatever it can't do any more.
 #[test]
 fn a_disk_that_fills_up() {
-    let place = Place::new("holes_full");
-    let disk = place.0.join("disk");
+    let folder = Folder::new("sparse_full");
+    let disk = folder.0.join("disk");
     std::fs::create_dir(&disk).unwrap();
     let ways = [
         (Access::DIRECT, "", 200, 1),
@@ -154,7 +154,7 @@ fn a_disk_that_fills_up() {
         if !mounted.is_ok_and(|status| status.success()) {
             return; // needs root
         }
-        let program = build(&place, Flavour::Dynamic, access);
+        let program = build(&folder, Flavour::Dynamic, access);
         let mut command = program.command();
         let output = command.arg(how).env("COTREE_FILE", "disk/%p.cotree").output().unwrap();
         let file = std::fs::read_dir(&disk).unwrap().next().unwrap().unwrap().path();
@@ -178,12 +178,12 @@ fn a_disk_that_fills_up() {
 /// The signal still means what it meant.
 #[test]
 fn other_bus_errors() {
-    let place = Place::new("holes_bus");
-    let program = build(&place, Flavour::Dynamic, Access::SEGMENT);
+    let folder = Folder::new("sparse_bus");
+    let program = build(&folder, Flavour::Dynamic, Access::SEGMENT);
     let status = program.command().arg("bus").status().unwrap();
     assert_eq!(status.signal(), Some(7));
-    assert_counted(&place.profile(), 1, 1);
-    std::fs::remove_file(place.profile().path).unwrap();
+    assert_counted(&folder.profile(), 1, 1);
+    std::fs::remove_file(folder.profile().path).unwrap();
     Run::of(program.command().arg("own"), 0);
-    assert_eq!(place.profile().flags(), Flags::NONE);
+    assert_eq!(folder.profile().flags(), Flags::NONE);
 }
