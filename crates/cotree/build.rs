@@ -1,7 +1,8 @@
 //! Builds what the `cotree` executable carries inside: the linker plugin and the runtime.
 //!
-//! Both are crates of this workspace, but with profiles and features of their own, which one cargo invocation can't
-//! mix; so cargo is run again for each, with a target folder of its own beside the `OUT_DIR`s.
+//! Both are dependencies of this crate, but with profiles and features of their own, which one cargo invocation can't
+//! mix; so cargo is run again for each, with a target folder of its own beside the `OUT_DIR`s. Their build scripts tell
+//! where their sources are: in this workspace, or in packages that came from a registry.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -10,18 +11,16 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 fn main() {
-    let workspace = workspace();
-    watch(&workspace, "cotree-lto");
-    watch(&workspace, "cotree-rt");
-    println!("cargo::rerun-if-changed={}", workspace.join("Cargo.toml").display());
-    println!("cargo::rerun-if-changed={}", workspace.join("Cargo.lock").display());
-    let plugin = build_plugin(&workspace);
+    let [lto, rt] = ["LTO", "RT"].map(Sources::of);
+    lto.watch();
+    rt.watch();
+    let plugin = build_plugin(&lto);
     println!("cargo::rustc-env=EMBEDDED_PLUGIN={}", plugin.display());
     let mut wrapped = BTreeSet::new();
     for flavour in Flavour::ALL {
         let name = flavour.name.to_uppercase();
-        let (runtime, exports) = build_runtime(&workspace, &flavour, Contents::All);
-        let (small, same) = build_runtime(&workspace, &flavour, Contents::CountersAlone);
+        let (runtime, exports) = build_runtime(&rt, &flavour, Contents::All);
+        let (small, same) = build_runtime(&rt, &flavour, Contents::CountersAlone);
         let names = [&exports, &same].map(|names| fs::read_to_string(names).expect("it was just written"));
         assert_eq!(names[0], names[1], "what the runtime ({name}) exports does not depend on what it records");
         println!("cargo::rustc-env=EMBEDDED_RUNTIME_{name}={}", runtime.display());
@@ -74,23 +73,38 @@ impl Contents {
     }
 }
 
-fn workspace() -> PathBuf {
-    let manifest = env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR");
-    Path::new(&manifest).ancestors().nth(2).expect("the crate is in crates/cotree").to_owned()
+/// A crate that is built here.
+struct Sources {
+    root: PathBuf,
+    /// The lock file of its workspace, or of the package.
+    lock: Option<PathBuf>,
 }
 
-fn watch(workspace: &Path, name: &str) {
-    let crate_folder = workspace.join("crates").join(name);
-    for part in ["src", "Cargo.toml"] {
-        println!("cargo::rerun-if-changed={}", crate_folder.join(part).display());
+impl Sources {
+    /// The sources of a dependency, where its build script says.
+    fn of(name: &str) -> Sources {
+        let root =
+            env::var_os(format!("DEP_COTREE_{name}_ROOT")).expect("the build script of each dependency tells it");
+        let root = PathBuf::from(root);
+        let lock = root.ancestors().map(|folder| folder.join("Cargo.lock")).find(|lock| lock.exists());
+        Sources { root, lock }
     }
-    for flavour in Flavour::ALL {
-        let exports = crate_folder.join(format!("exports-{}.txt", flavour.name));
-        if exports.exists() {
-            println!("cargo::rerun-if-changed={}", exports.display());
+
+    fn watch(&self) {
+        let exports = Flavour::ALL.map(|flavour| self.root.join(format!("exports-{}.txt", flavour.name)));
+        let parts = ["src", "Cargo.toml", "build.rs"].map(|part| self.root.join(part));
+        for path in parts.iter().chain(exports.iter().filter(|path| path.exists())).chain(&self.lock) {
+            println!("cargo::rerun-if-changed={}", path.display());
         }
     }
 }
+
+/// The runtime is linked into the programs of others: one object, no unwinding of its own, no debug sections.
+const RUNTIME: [&str; 6] =
+    ["inherits=\"release\"", "debug=false", "panic=\"abort\"", "lto=\"fat\"", "codegen-units=1", "opt-level=2"];
+
+/// The plugin is carried inside the cotree executable: small.
+const PLUGIN: [&str; 5] = ["inherits=\"release\"", "debug=false", "panic=\"abort\"", "opt-level=\"s\"", "strip=true"];
 
 /// Where what is embedded is kept.
 fn out_folder() -> PathBuf {
@@ -107,7 +121,8 @@ fn nested_target() -> PathBuf {
 }
 
 /// A cargo that knows nothing of the build that we are part of, except for its toolchain and its job tokens.
-fn cargo(workspace: &Path, subcommand: &str) -> Command {
+/// The profile is one of our own, with these settings: a package has no profiles.
+fn cargo(subcommand: &str, sources: &Sources, profile: &str, settings: &[&str]) -> Command {
     let mut command = Command::new(env::var_os("CARGO").expect("cargo sets CARGO"));
     // What is set for us would be flags for them: other profiles, another target, flags of instrumentation.
     for (name, _) in env::vars_os() {
@@ -133,8 +148,12 @@ fn cargo(workspace: &Path, subcommand: &str) -> Command {
             command.env_remove(&name);
         }
     }
-    command.current_dir(workspace).arg(subcommand).arg("--target-dir").arg(nested_target());
-    if workspace.join("Cargo.lock").exists() {
+    command.current_dir(&sources.root).arg(subcommand).arg("--lib").arg("--target-dir").arg(nested_target());
+    command.args(["--profile", profile]);
+    for setting in settings {
+        command.arg("--config").arg(format!("profile.{profile}.{setting}"));
+    }
+    if sources.lock.is_some() {
         command.arg("--locked");
     }
     command
@@ -145,10 +164,8 @@ fn run(mut command: Command) {
     assert!(status.success(), "{command:?} failed; its messages stand above");
 }
 
-fn build_plugin(workspace: &Path) -> PathBuf {
-    let mut command = cargo(workspace, "build");
-    command.args(["--package", "cotree-lto", "--lib", "--profile", "plugin"]);
-    run(command);
+fn build_plugin(sources: &Sources) -> PathBuf {
+    run(cargo("build", sources, "plugin", &PLUGIN));
     let plugin = out_folder().join("libcotree_lto.so");
     fs::copy(nested_target().join("plugin/libcotree_lto.so"), &plugin).expect("OUT_DIR is writable");
     plugin
@@ -156,9 +173,9 @@ fn build_plugin(workspace: &Path) -> PathBuf {
 
 /// Builds one flavour of the runtime as one relocatable object, in which nothing is global but what other objects are
 /// meant to see: the program may hold a Rust runtime of its own, or another copy of any function in here.
-fn build_runtime(workspace: &Path, flavour: &Flavour, contents: Contents) -> (PathBuf, PathBuf) {
-    let mut command = cargo(workspace, "rustc");
-    command.args(["--package", "cotree-rt", "--lib", "--crate-type", "staticlib", "--profile", "runtime"]);
+fn build_runtime(sources: &Sources, flavour: &Flavour, contents: Contents) -> (PathBuf, PathBuf) {
+    let mut command = cargo("rustc", sources, "runtime", &RUNTIME);
+    command.args(["--crate-type", "staticlib"]);
     let (suffix, features) = match contents {
         Contents::All => ("", flavour.feature.to_owned()),
         Contents::CountersAlone => ("-counters-alone", format!("{},counters-alone", flavour.feature)),
@@ -174,7 +191,7 @@ fn build_runtime(workspace: &Path, flavour: &Flavour, contents: Contents) -> (Pa
     run(command);
     let archive = nested_target().join("runtime/libcotree_rt.a");
 
-    let list = workspace.join(format!("crates/cotree-rt/exports-{}.txt", flavour.name));
+    let list = sources.root.join(format!("exports-{}.txt", flavour.name));
     let list = fs::read_to_string(list).unwrap_or_default();
     let listed: BTreeSet<_> =
         list.lines().map(str::trim).filter(|n| !n.is_empty() && !n.starts_with('#') && contents.has(n)).collect();

@@ -4,8 +4,9 @@
 //!
 //! # How the runtime is linked
 //!
-//! Per flavour, `cargo rustc -p cotree-rt --lib --crate-type staticlib --features FEATURE --profile runtime`, then one
-//! relocatable object, with everything local but the exports, so that it can't clash with the program:
+//! Per flavour, `cargo rustc --lib --crate-type staticlib --features FEATURE` with fat LTO and `panic = "abort"` (the
+//! build script of `cotree` has all settings), then one relocatable object, with everything local but the exports, so
+//! that it can't clash with the program:
 //!
 //! ```text
 //! ld -r --gc-sections $(sed 's/^/-u /' exports-FLAVOUR.txt) -o raw.o libcotree_rt.a

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{fs, io};
 
-const SOURCE: &str = include_str!("../../../../examples/queens.rs");
+const SOURCE: &str = include_str!("../../carried/queens.rs");
 const MANIFEST: &str = "[package]\nname = \"queens\"\nversion = \"1.0.0\"\nedition = \"2024\"\n\n[workspace]\n";
 
 /// Arguments of `cotree demo`.

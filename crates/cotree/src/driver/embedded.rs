@@ -6,7 +6,7 @@ use cotree_lto::protocol::OutputKind;
 pub static PLUGIN: &[u8] = include_bytes!(env!("EMBEDDED_PLUGIN"));
 
 /// `cotree.h`, what a C or C++ program may ask of its profile.
-pub static HEADER: &[u8] = include_bytes!("../../../../include/cotree.h");
+pub static HEADER: &[u8] = include_bytes!("../../carried/cotree.h");
 
 /// The runtime for dynamically linked executables, for static ones, and for shared libraries, each a relocatable
 /// object.

@@ -1,0 +1,1 @@
+../../../examples/queens.rs
