@@ -3,7 +3,7 @@
 use crate::command::{Ended, Stream};
 use crate::deadline::{self, COMPILING, TESTING};
 use crate::suite::Suite;
-use crate::{command, dependencies, floors, words, workspace};
+use crate::{command, dependencies, floors, packaged, words, workspace};
 use anyhow::{Result, bail, ensure};
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -46,6 +46,7 @@ pub fn run(suite: &mut Suite, all: bool) -> Result<bool> {
         for flavour in FLAVOURS {
             suite.now(&format!("cargo doc, {flavour}"), || document(&["-p", "cotree-rt", "--features", flavour]));
         }
+        packaged::run(suite);
     }
     let mut built = suite.passed_before(TESTS);
     if suite.wants(TESTS) {

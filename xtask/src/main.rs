@@ -18,6 +18,7 @@ mod gcov;
 mod journal;
 mod lto;
 mod measure;
+mod packaged;
 mod packages;
 mod programs;
 mod projects;
