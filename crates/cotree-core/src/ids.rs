@@ -1,15 +1,18 @@
 //! Newtyped indices of the things a control-flow graph and a plan are made of.
 //!
-//! All are dense: the index is a position in some vector, so facts about blocks, edges or counters live in plain
-//! `Vec`s beside the graph.
+//! All are dense: the index is a position in some vector, so facts about blocks, edges or counters live in vectors
+//! beside the graph, which only ids of their kind index ([`IdMap`]).
 
-use serde::{Deserialize, Serialize};
+mod map;
 
+pub use map::{Id, IdMap};
+
+/// A newtype of an index, which is written as a prefix and the number.
 macro_rules! id {
-    ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
+    ($(#[$doc:meta])* $visible:vis $name:ident, $prefix:literal) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        pub struct $name(pub u32);
+        #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+        $visible struct $name(pub u32);
 
         impl $name {
             /// The position in a dense table, for a position that fits (graphs beyond 2³² items are refused at
@@ -23,6 +26,16 @@ macro_rules! id {
             #[must_use]
             pub const fn index(self) -> usize {
                 self.0 as usize
+            }
+        }
+
+        impl $crate::ids::Id for $name {
+            fn new(index: usize) -> Self {
+                Self::new(index)
+            }
+
+            fn index(self) -> usize {
+                self.index()
             }
         }
 
@@ -40,9 +53,11 @@ macro_rules! id {
     };
 }
 
+pub(crate) use id;
+
 id!(
     /// A function of a link unit, in the order of [`crate::facts::ProgramMap::functions`].
-    FunctionId,
+    pub FunctionId,
     "f"
 );
 
@@ -55,47 +70,47 @@ impl FunctionId {
 
 id!(
     /// A basic block (vertex) of one function's control-flow graph. `Block(0)` is the entry.
-    Block,
+    pub Block,
     "b"
 );
 id!(
     /// A control-flow edge of one function, in the order of the function's edge list.
-    Edge,
+    pub Edge,
     "e"
 );
 id!(
     /// A call of one function, in block order and, within a block, in instruction order.
-    CallId,
+    pub CallId,
     "call"
 );
 id!(
     /// A call site of one function: a call that may not return, numbered in the order of calls
     /// ([`crate::facts::Calls`]).
-    Site,
+    pub Site,
     "s"
 );
 id!(
     /// A counter of one function's plan; the link unit's counter array holds it at `base + index`.
-    Counter,
+    pub Counter,
     "c"
 );
 id!(
     /// A path table of one function's plan.
-    Table,
+    pub Table,
     "t"
 );
 id!(
     /// A word of a slab that the code of a method uses for itself, numbered by the method.
-    Word,
+    pub Word,
     "w"
 );
 id!(
     /// A loop of one function's control-flow graph, outer loops first.
-    Loop,
+    pub Loop,
     "l"
 );
 id!(
     /// An affine variable, in the order of the list that a function was planned with.
-    Variable,
+    pub Variable,
     "v"
 );

@@ -27,14 +27,15 @@
 //! // while (b1: …) { b2 } b3
 //! let edge = |src, dst, kind| EdgeFacts { src: Block(src), dst: Block(dst), kind, successor: 0 };
 //! let function = Function {
-//!     blocks: vec![BlockFacts::default(); 4],
+//!     blocks: vec![BlockFacts::default(); 4].into(),
 //!     edges: vec![
 //!         edge(0, 1, EdgeKind::Jump),
 //!         edge(1, 2, EdgeKind::True),
 //!         edge(1, 3, EdgeKind::False),
 //!         edge(2, 1, EdgeKind::Jump),
 //!         edge(3, 4, EdgeKind::Return),
-//!     ],
+//!     ]
+//!     .into(),
 //!     ..Function::default()
 //! };
 //! let cfg = function.cfg()?;
@@ -46,7 +47,7 @@
 //! let counts = interpret::run(&function, &cfg, &plan, &[walk])?;
 //! let profile = edge::recover(&function, &cfg, &plan.key, &counts, &Default::default())?;
 //! assert_eq!(profile.blocks, [1, 3, 2, 1]);
-//! assert_eq!(profile.edges, Some(vec![1, 2, 1, 2, 1]));
+//! assert_eq!(profile.edges.unwrap(), [1, 2, 1, 2, 1]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

@@ -2,7 +2,7 @@
 
 use crate::facts::Function;
 use crate::facts::events::EventKind;
-use crate::ids::Block;
+use crate::ids::{Block, Edge, IdMap, Site};
 use serde::{Deserialize, Serialize};
 
 /// Activations that left a function other than by its edges, or came back into it, per call site.
@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 /// `setjmp`, the frames that a `fork`ed child inherits).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EarlyExits {
-    /// Indexed by [`crate::ids::Site`]; empty means none anywhere.
-    pub at_site: Vec<i64>,
+    /// Per call site; empty means none anywhere.
+    pub at_site: IdMap<Site, i64>,
 }
 
 /// Why a function's counts are not vouched for after a run.
@@ -59,11 +59,11 @@ pub struct FunctionProfile {
     /// Activations begun.
     pub entries: u64,
     /// Per block, times entered.
-    pub blocks: Vec<u64>,
+    pub blocks: IdMap<Block, u64>,
     /// Per edge, times traversed; `None` where the method promises block counts only.
-    pub edges: Option<Vec<u64>>,
+    pub edges: Option<IdMap<Edge, u64>>,
     /// Per call site, activations abandoned there (less those revived); empty means none.
-    pub early: Vec<i64>,
+    pub early: IdMap<Site, i64>,
     /// Empty: every number above is exact.
     pub flaws: Vec<Flaw>,
 }
@@ -78,8 +78,7 @@ impl FunctionProfile {
             return None;
         }
         let product = |times: i128, events: u64| times.saturating_mul(i128::from(events));
-        let begun =
-            self.blocks.iter().zip((0..).map(Block)).map(|(&times, block)| product(times.into(), events.block(block)));
+        let begun = self.blocks.numbered().map(|(block, &times)| product(times.into(), events.block(block)));
         let sites = function.calls.numbered().filter(|(_, call)| call.is_site);
         let not_reached = sites.zip(&self.early).map(|((call, facts), &ends)| {
             product(ends.into(), events.block(facts.block).saturating_sub(events.through(call)))
@@ -91,8 +90,8 @@ impl FunctionProfile {
     /// flagged, as is anything else that is not `consistent`.
     pub(crate) fn from_flows(
         entries: i128,
-        blocks: Vec<i128>,
-        edges: Option<Vec<i128>>,
+        blocks: IdMap<Block, i128>,
+        edges: Option<IdMap<Edge, i128>>,
         early: &EarlyExits,
         mut consistent: bool,
     ) -> Self {
@@ -109,7 +108,7 @@ impl FunctionProfile {
             entries,
             blocks,
             edges,
-            early: if early.at_site.iter().all(|&n| n == 0) { Vec::new() } else { early.at_site.clone() },
+            early: if early.at_site.iter().all(|&n| n == 0) { IdMap::default() } else { early.at_site.clone() },
             flaws: if consistent { Vec::new() } else { vec![Flaw::Inconsistent] },
         }
     }

@@ -44,7 +44,7 @@ pub(crate) fn set_for_seldom_counters(module: &Module, extracted: &Extracted, la
         let Some(own) = layers.first().filter(|_| function.untouched.is_none()) else { continue };
         let Ok(cfg) = function.cfg() else { continue };
         for edge in cold_blocks::edges_to_cold_counters(function, &cfg, hints, own.plan) {
-            let facts = &function.edges[edge.index()];
+            let facts = &function.edges[edge];
             let mut weights = [SELDOM[1]; 2];
             weights[facts.successor as usize] = SELDOM[0];
             let branch = handles.open(module).blocks[facts.src.index()].terminator();
@@ -163,7 +163,7 @@ mod tests {
         set_for_seldom_counters(&module, &extracted, &layers);
         let weights: Vec<Vec<u64>> = critical
             .iter()
-            .map(|edge| weights_of(&module, handles.blocks[function.edges[edge.index()].src.index()]))
+            .map(|edge| weights_of(&module, handles.blocks[function.edges[*edge].src.index()]))
             .collect();
         assert_eq!(weights, [vec![], vec![17, 83], vec![]]);
         Module::parse_text("again", &module.to_text()).expect("valid metadata");
@@ -187,7 +187,8 @@ mod tests {
         let extracted = extract(&module, &Selection::default());
         let (function, handles) = (&extracted.facts.functions[0], extracted.handles[0].open(&module));
         let cfg = function.cfg().expect("a graph");
-        let (entry, a) = (function.edges[0].src, function.edges.iter().find(|e| e.kind == EdgeKind::True).unwrap().src);
+        let (entry, a) =
+            (function.edges[Edge(0)].src, function.edges.iter().find(|e| e.kind == EdgeKind::True).unwrap().src);
         let counts = function.edges.iter().map(|edge| match edge.kind {
             EdgeKind::Cases(2, 1) => 60.0,
             EdgeKind::Case(2) => 10.0,

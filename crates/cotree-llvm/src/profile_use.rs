@@ -274,6 +274,6 @@ fn may_have_counts(function: &facts::Function) -> bool {
 
 /// Are there as many counts as the graph has blocks and edges?
 fn fits(cfg: &Cfg, profile: &FunctionProfile) -> bool {
-    let edges = profile.edges.as_ref().map(Vec::len);
+    let edges = profile.edges.as_ref().map(|edges| edges.len());
     edges.is_some_and(|edges| edges + 1 == cfg.edge_count()) && profile.blocks.len() + 1 == cfg.block_count()
 }

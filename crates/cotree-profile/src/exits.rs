@@ -2,7 +2,7 @@
 
 use crate::binary::{BinaryFile, Resolved};
 use crate::counts::UnitCounts;
-use cotree_core::ids::FunctionId;
+use cotree_core::ids::{FunctionId, IdMap};
 use cotree_core::profile::EarlyExits;
 use cotree_rt::layout;
 use std::collections::HashMap;
@@ -44,9 +44,9 @@ impl UnitExits {
                 Resolved::Sites(chain) => {
                     for (function, site) in chain {
                         let early = exits.by_function.entry(function).or_insert_with(|| EarlyExits {
-                            at_site: vec![0; binary.function(function).sites().len()],
+                            at_site: IdMap::filled(0, binary.function(function).sites().len()),
                         });
-                        let sum = &mut early.at_site[site.index()];
+                        let sum = &mut early.at_site[site];
                         *sum = sum.checked_add(count).unwrap_or_else(|| {
                             saturated = true;
                             if count < 0 { i64::MIN } else { i64::MAX }

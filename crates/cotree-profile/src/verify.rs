@@ -232,7 +232,7 @@ fn compare_calls(
         if block.replace(facts.block) != Some(facts.block) {
             sites_before = 0;
         }
-        let entered = reference.blocks.get(facts.block.index()).copied().unwrap_or(0);
+        let entered = reference.blocks.get(facts.block).copied().unwrap_or(0);
         let made = executions(function, &early, entered.into(), facts.block, sites_before);
         sites_before += u32::from(facts.is_site);
         if let Some(sum) = sum {

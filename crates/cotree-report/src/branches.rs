@@ -82,12 +82,12 @@ pub fn of_function(flow: &Flow<'_>, file: Option<u32>, mut each: impl FnMut(u32,
         if edges.len() < 2 || file.is_some_and(|f| f != at.at.file) {
             continue;
         }
-        let way = |&edge: &Edge| (flow.function.edges[edge.index()].kind, flow.edge(edge));
+        let way = |&edge: &Edge| (flow.function.edges[edge].kind, flow.edge(edge));
         let ways: Vec<_> = edges.iter().map(way).collect();
         let ordinal = ordinals.entry((at.at.file, at.at.line, at.at.column, at.inlined, ways.len())).or_default();
         let targets = || edges.iter().map(|&edge| flow.cfg.dst(edge));
         let line = |target: Block| {
-            let span = flow.function.blocks.get(target.index())?.lines.first()?;
+            let span = flow.function.blocks.get(target)?.lines.first()?;
             let here = span.at.file == at.at.file && span.inlined == at.inlined && span.at.line != at.at.line;
             here.then_some(span.at.line)
         };

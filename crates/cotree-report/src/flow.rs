@@ -6,7 +6,7 @@
 
 use cotree_core::facts::Function;
 use cotree_core::graph::cfg::Cfg;
-use cotree_core::ids::{Block, CallId, Edge};
+use cotree_core::ids::{Block, CallId, Edge, Site};
 use cotree_core::profile::FunctionProfile;
 
 /// The counts of one function.
@@ -63,7 +63,7 @@ impl<'a> Flow<'a> {
     /// Times a block was entered.
     #[must_use]
     pub fn block(&self, block: Block) -> u64 {
-        self.profile.blocks.get(block.index()).copied().unwrap_or(0)
+        self.profile.blocks.get(block).copied().unwrap_or(0)
     }
 
     /// How often the code after the first `sites` call sites of a block ran.
@@ -114,7 +114,7 @@ impl<'a> Flow<'a> {
     /// Activations abandoned at a call site minus those revived there.
     #[must_use]
     pub fn early(&self, site: u32) -> i64 {
-        self.profile.early.get(site as usize).copied().unwrap_or(0)
+        self.profile.early.get(Site(site)).copied().unwrap_or(0)
     }
 
     /// How many call sites a block has.

@@ -342,7 +342,7 @@ impl Copy<'_> {
     }
 
     fn spans(&self, block: Block) -> &[LineSpan] {
-        &self.flow.function.blocks[block.index()].lines
+        &self.flow.function.blocks[block].lines
     }
 
     /// Whether control is within the copy where it leaves a block. Blocks without lines change nothing.

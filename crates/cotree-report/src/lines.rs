@@ -259,7 +259,7 @@ impl<'a> Pieces<'a> {
     fn columns(&self, piece: &Piece) -> impl Iterator<Item = (LineKey, u32)> {
         let function = self.flow.function;
         let declared = function.position.filter(|_| piece.declaration).map(|p| ((p.file, p.line, None), p.column));
-        let spans = &function.blocks[piece.block.index()].lines[piece.spans.clone()];
+        let spans = &function.blocks[piece.block].lines[piece.spans.clone()];
         declared.into_iter().chain(spans.iter().map(|s| ((s.at.file, s.at.line, s.inlined), s.at.column)))
     }
 
@@ -420,7 +420,7 @@ fn circulation(mut arcs: HashMap<usize, Vec<(usize, u64)>>, counted: &HashSet<us
 
 /// Is the last span of the block nothing but the jump or branch that leaves it, at a place where nothing runs?
 fn ends_in_a_mere_jump(flow: &Flow<'_>, block: Block, text: Option<&SourceText>) -> bool {
-    let lines = &flow.function.blocks[block.index()].lines;
+    let lines = &flow.function.blocks[block].lines;
     let (Some(last), Some(exit)) = (lines.last(), kind_of_exit(flow, block)) else { return false };
     // A destructor is called at the closing brace, and so is the end of a handler.
     if flow.calls_in_span(block, lines.len() - 1) {
@@ -438,8 +438,7 @@ fn ends_in_a_mere_jump(flow: &Flow<'_>, block: Block, text: Option<&SourceText>)
         return last.at.column > 0 && marks.iter().any(|m| rest.starts_with(m.as_bytes()));
     }
     // Without the source. Both are the first thing on their lines, and the block has done something on a line before.
-    let block_on_line =
-        |b: Block| flow.function.blocks.get(b.index()).and_then(|b| b.lines.first()).is_some_and(same_line);
+    let block_on_line = |b: Block| flow.function.blocks.get(b).and_then(|b| b.lines.first()).is_some_and(same_line);
     let others = || {
         let blocks = flow.function.blocks.iter().enumerate().filter(|(b, _)| *b != block.index());
         blocks.flat_map(|(_, b)| &b.lines).filter(|s| same_line(s))
@@ -467,7 +466,7 @@ fn jump_of(flow: &Flow<'_>, block: Block) -> Option<(Block, Option<LineKey>)> {
         return None;
     }
     let to = flow.cfg.dst(*flow.cfg.succs(block).first()?);
-    let at = flow.function.blocks[block.index()].lines.last().map(|s| (s.at.file, s.at.line, s.inlined));
+    let at = flow.function.blocks[block].lines.last().map(|s| (s.at.file, s.at.line, s.inlined));
     Some((to, at))
 }
 
@@ -475,13 +474,13 @@ fn jump_of(flow: &Flow<'_>, block: Block) -> Option<(Block, Option<LineKey>)> {
 /// the next with no statement between, clang leaves the jump at the position that it wrote last.
 fn is_misplaced(flow: &Flow<'_>, block: Block, text: Option<&SourceText>) -> bool {
     let is_label = |e: &Edge| {
-        let edge = flow.function.edges.get(e.index());
+        let edge = flow.function.edges.get(*e);
         edge.is_some_and(|e| matches!(e.kind, EdgeKind::Case(_) | EdgeKind::Cases(..) | EdgeKind::Default))
     };
     if flow.cfg.succs(block).iter().any(|&e| flow.cfg.preds(flow.cfg.dst(e)).iter().any(is_label)) {
         return true;
     }
-    let Some(last) = flow.function.blocks[block.index()].lines.last() else { return true };
+    let Some(last) = flow.function.blocks[block].lines.last() else { return true };
     if let Some(source) = text.and_then(|t| t.line(last.at.line)) {
         // Statements begin with a word.
         let start = source.as_bytes().get((last.at.column as usize).saturating_sub(1));
@@ -495,7 +494,7 @@ fn is_misplaced(flow: &Flow<'_>, block: Block, text: Option<&SourceText>) -> boo
 /// The kind of the first way out of a block.
 fn kind_of_exit(flow: &Flow<'_>, block: Block) -> Option<EdgeKind> {
     let first = flow.cfg.succs(block).first()?;
-    flow.function.edges.get(first.index()).map(|e| e.kind)
+    flow.function.edges.get(*first).map(|e| e.kind)
 }
 
 #[cfg(test)]

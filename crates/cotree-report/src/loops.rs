@@ -134,7 +134,7 @@ fn lines_of_loops(flow: &Flow<'_>, forest: &LoopForest) -> Vec<Lines> {
 /// the header may belong to the inlined `getchar` although the loop does not: then this is the line of the call.
 fn position(flow: &Flow<'_>, header: Block, lines: Lines) -> Option<Position> {
     let copies = &flow.function.inlined;
-    let first = |block: Block| flow.function.blocks.get(block.index())?.lines.first();
+    let first = |block: Block| flow.function.blocks.get(block)?.lines.first();
     let first = first(header).or_else(|| first(lines.block?))?;
     // The outermost of the copies that hold the first line but not the whole loop.
     let chain = std::iter::successors(first.inlined, |&copy| copies.get(copy as usize)?.parent);

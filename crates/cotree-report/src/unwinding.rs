@@ -17,7 +17,7 @@ pub fn blocks(function: &Function, cfg: &Cfg) -> Vec<bool> {
             handler[call.block.index()] = true;
         }
     }
-    let unwinds = |edge: Edge| function.edges.get(edge.index()).is_some_and(|e| e.kind == EdgeKind::InvokeUnwind);
+    let unwinds = |edge: Edge| function.edges.get(edge).is_some_and(|e| e.kind == EdgeKind::InvokeUnwind);
     // What is reached without an exception, or behind the beginning of a handler, is the program's own.
     let mut own = vec![false; function.blocks.len()];
     let mut work: Vec<Block> = vec![cfg.entry()];

@@ -152,11 +152,11 @@ fn differences() {
     let before = sample();
     let mut after = sample();
     let main = after.profile.functions[2].as_mut().unwrap();
-    main.blocks = vec![1, 11, 10, 10, 1];
-    main.edges = Some(vec![1, 10, 1, 10, 10, 1]);
-    main.early = vec![];
+    main.blocks = vec![1, 11, 10, 10, 1].into();
+    main.edges = Some(vec![1, 10, 1, 10, 10, 1].into());
+    main.early = vec![].into();
     let square = after.profile.functions[0].as_mut().unwrap();
-    (square.entries, square.blocks, square.edges) = (7, vec![7], Some(vec![7]));
+    (square.entries, square.blocks, square.edges) = (7, vec![7].into(), Some(vec![7].into()));
     let difference = diff::compare(&[unit(&before)], &[unit(&after)], &before.sources());
     let options = diff::Options { top: 0, names: Names::Demangled, style: Style::default() };
     insta::assert_snapshot!(text(|out| diff::write_text(&difference, &options, out)));

@@ -13,7 +13,7 @@
 //! ([`Call::is_marker`]).
 
 use super::linker_name;
-use crate::ids::{Block, CallId, Site};
+use crate::ids::{Block, CallId, IdMap, Site};
 use serde::{Deserialize, Serialize};
 
 /// The callee of a call.
@@ -120,9 +120,9 @@ pub struct CallLine {
 /// The calls of a function in block order, then instruction order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Calls {
-    all: Vec<Call>,
+    all: IdMap<CallId, Call>,
     /// Per call site, which call it is.
-    sites: Vec<CallId>,
+    sites: IdMap<Site, CallId>,
 }
 
 impl Calls {
@@ -138,13 +138,13 @@ impl Calls {
 
     /// How many there are.
     #[must_use]
-    pub const fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.all.len()
     }
 
     /// Has the function no calls?
     #[must_use]
-    pub const fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
@@ -160,7 +160,7 @@ impl Calls {
 
     /// All of them with their numbers.
     pub fn numbered(&self) -> impl Iterator<Item = (CallId, &Call)> {
-        self.all.iter().enumerate().map(|(index, call)| (CallId::new(index), call))
+        self.all.numbered()
     }
 
     /// All of them with how many call sites of their block come before each: it is made only if those calls return.
@@ -179,24 +179,24 @@ impl Calls {
     /// The call of this number.
     #[must_use]
     pub fn get(&self, call: CallId) -> Option<&Call> {
-        self.all.get(call.index())
+        self.all.get(call)
     }
 
     /// The call sites, in the order of their numbers.
     pub fn sites(&self) -> impl DoubleEndedIterator<Item = &Call> + ExactSizeIterator + Clone {
-        self.sites.iter().map(|&call| &self.all[call.index()])
+        self.sites.iter().map(|&call| &self.all[call])
     }
 
     /// The call site of this number.
     #[must_use]
     pub fn site(&self, site: Site) -> Option<&Call> {
-        self.get(*self.sites.get(site.index())?)
+        self.get(*self.sites.get(site)?)
     }
 
     /// Which call a call site is.
     #[must_use]
     pub fn call_of(&self, site: Site) -> Option<CallId> {
-        self.sites.get(site.index()).copied()
+        self.sites.get(site).copied()
     }
 
     /// Which call site a call is, if it is one.
@@ -207,8 +207,8 @@ impl Calls {
 
     /// The call sites of one block, in order.
     pub fn sites_of(&self, block: Block) -> impl Iterator<Item = (Site, &Call)> {
-        let start = self.sites.partition_point(|call| self.all[call.index()].block < block);
-        let from_there = self.sites[start..].iter().map(|call| &self.all[call.index()]);
+        let start = self.sites.partition_point(|&call| self.all[call].block < block);
+        let from_there = self.sites.iter().skip(start).map(|&call| &self.all[call]);
         from_there
             .take_while(move |call| call.block == block)
             .enumerate()
@@ -228,7 +228,7 @@ impl std::ops::Index<CallId> for Calls {
     type Output = Call;
 
     fn index(&self, call: CallId) -> &Call {
-        &self.all[call.index()]
+        &self.all[call]
     }
 }
 
@@ -236,7 +236,7 @@ impl std::ops::Index<Site> for Calls {
     type Output = Call;
 
     fn index(&self, site: Site) -> &Call {
-        &self.all[self.sites[site.index()].index()]
+        &self.all[self.sites[site]]
     }
 }
 

@@ -11,7 +11,7 @@
 pub mod names;
 
 use super::{Call, EdgeKind, Function, Run};
-use crate::ids::{Block, CallId};
+use crate::ids::{Block, CallId, IdMap};
 use serde::{Deserialize, Serialize};
 
 /// A kind of event.
@@ -129,28 +129,28 @@ impl EventKind {
 /// The events of one kind in a function's blocks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FunctionEvents {
-    blocks: Vec<u64>,
-    calls: Vec<u64>,
-    runs: Vec<Vec<u64>>,
+    blocks: IdMap<Block, u64>,
+    calls: IdMap<CallId, u64>,
+    runs: IdMap<Block, Vec<u64>>,
 }
 
 impl FunctionEvents {
     /// The events of a block that runs to its end.
     #[must_use]
     pub fn block(&self, block: Block) -> u64 {
-        self.blocks.get(block.index()).copied().unwrap_or(0)
+        self.blocks.get(block).copied().unwrap_or(0)
     }
 
     /// What has happened in a call's block when the callee begins: from the block's beginning through the call itself.
     #[must_use]
     pub fn through(&self, call: CallId) -> u64 {
-        self.calls.get(call.index()).copied().unwrap_or(0)
+        self.calls.get(call).copied().unwrap_or(0)
     }
 
     /// The events of each run of a block, in order.
     #[must_use]
     pub fn runs(&self, block: Block) -> &[u64] {
-        self.runs.get(block.index()).map_or(&[], Vec::as_slice)
+        self.runs.get(block).map_or(&[], Vec::as_slice)
     }
 }
 
@@ -161,13 +161,13 @@ impl Function {
         let branching = self.branching();
         let mut events = FunctionEvents::default();
         let mut calls = self.calls.iter().peekable();
-        for (index, facts) in self.blocks.iter().enumerate() {
+        for (block, facts) in self.blocks.numbered() {
             let (mut sum, mut begun) = (0, 0);
             let mut of_runs = Vec::with_capacity(facts.runs.len());
             for (at, run) in facts.runs.iter().enumerate() {
                 // A safe point has no run of its own.
                 while begun < run.after_calls
-                    && let Some(_) = calls.next_if(|call| call.block.index() == index)
+                    && let Some(_) = calls.next_if(|call| call.block == block)
                 {
                     events.calls.push(sum);
                     begun += 1;
@@ -177,17 +177,17 @@ impl Function {
                 let last = at + 1 == facts.runs.len();
                 let ends = facts.runs.get(at + 1).map_or(u32::MAX, |next: &Run| next.after_calls);
                 while begun < ends
-                    && let Some(call) = calls.next_if(|call| call.block.index() == index)
+                    && let Some(call) = calls.next_if(|call| call.block == block)
                 {
                     sum += u64::from(kind.of_call(call));
                     events.calls.push(sum);
                     begun += 1;
                 }
                 // A branch ends its block: after all calls, unless it is one itself.
-                sum += u64::from(last && kind == EventKind::Branches && branching[index]);
+                sum += u64::from(last && kind == EventKind::Branches && branching[block]);
                 of_runs.push(sum - before);
             }
-            while calls.next_if(|call| call.block.index() == index).is_some() {
+            while calls.next_if(|call| call.block == block).is_some() {
                 events.calls.push(sum);
             }
             events.blocks.push(sum);
@@ -197,8 +197,8 @@ impl Function {
     }
 
     /// Which blocks end in a branch?
-    fn branching(&self) -> Vec<bool> {
-        let mut branching = vec![false; self.blocks.len()];
+    fn branching(&self) -> IdMap<Block, bool> {
+        let mut branching = IdMap::filled(false, self.blocks.len());
         for edge in &self.edges {
             let branches = match edge.kind {
                 EdgeKind::True
@@ -216,7 +216,7 @@ impl Function {
                 | EdgeKind::Resume
                 | EdgeKind::Unreachable => false,
             };
-            if let Some(block) = branching.get_mut(edge.src.index()) {
+            if let Some(block) = branching.get_mut(edge.src) {
                 *block |= branches;
             }
         }
@@ -242,8 +242,8 @@ mod tests {
         let edge = |dst, kind, successor| EdgeFacts { src: Block(0), dst: Block(dst), kind, successor };
         let calls = ["malloc", "write"].map(|name| Call::site(Block(0), Callee::Symbol(name.into())));
         Function {
-            blocks: vec![BlockFacts { instructions, runs, ..BlockFacts::default() }],
-            edges: vec![edge(0, EdgeKind::True, 0), edge(1, EdgeKind::False, 1)],
+            blocks: vec![BlockFacts { instructions, runs, ..BlockFacts::default() }].into(),
+            edges: vec![edge(0, EdgeKind::True, 0), edge(1, EdgeKind::False, 1)].into(),
             calls: calls.into_iter().collect(),
             ..Function::default()
         }

@@ -2,7 +2,7 @@
 
 use super::{Access, BlockFacts, Call, Calls, EdgeFacts, Inlined, LineSpan, Position};
 use crate::graph::cfg::{Cfg, CfgError};
-use crate::ids::{Block, CallId, Edge, Site};
+use crate::ids::{Block, CallId, Edge, IdMap, Site};
 use serde::{Deserialize, Serialize};
 
 /// How a function's symbol is seen by the linker.
@@ -63,9 +63,9 @@ pub struct Function {
     /// Where the source says it begins.
     pub position: Option<Position>,
     /// The blocks, entry first.
-    pub blocks: Vec<BlockFacts>,
+    pub blocks: IdMap<Block, BlockFacts>,
     /// The edges, those to EXIT included, those from EXIT not.
-    pub edges: Vec<EdgeFacts>,
+    pub edges: IdMap<Edge, EdgeFacts>,
     /// The calls that the function makes; see [`Calls`].
     pub calls: Calls,
     /// The accesses of memory whose addresses are traced, in block order, then instruction order.
@@ -96,7 +96,7 @@ impl Function {
     /// Can the edge get a block of its own?
     #[must_use]
     pub fn splittable(&self, edge: Edge) -> bool {
-        self.edges[edge.index()].kind.splittable()
+        self.edges[edge].kind.splittable()
     }
 
     /// The call sites, in the order of their numbers; see [`Calls::sites`].
@@ -120,6 +120,6 @@ impl Function {
     /// The lines that a call belongs to, which say from which inlined copy it comes.
     #[must_use]
     pub fn line_span(&self, call: &Call) -> Option<&LineSpan> {
-        self.blocks.get(call.block.index())?.lines.get(call.line?.span as usize)
+        self.blocks.get(call.block)?.lines.get(call.line?.span as usize)
     }
 }

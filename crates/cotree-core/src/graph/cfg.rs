@@ -4,7 +4,7 @@
 //! EXIT→entry, which makes Kirchhoff's law hold at the entry and at EXIT (Ball & Larus 1994, §2). Parallel edges and
 //! self-loops are ordinary edges with numbers of their own.
 
-use crate::ids::{Block, Edge};
+use crate::ids::{Block, Edge, IdMap};
 
 /// Why a block and edge list is not a control-flow graph.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -23,7 +23,7 @@ pub enum CfgError {
 /// A control-flow graph with virtual EXIT and the edge EXIT→entry (always the last edge).
 #[derive(Clone, Debug)]
 pub struct Cfg {
-    ends: Vec<(Block, Block)>,
+    ends: IdMap<Edge, (Block, Block)>,
     /// Edge numbers grouped by source, then by target; `*_start[b]..*_start[b + 1]` is block `b`'s group.
     by_source: Vec<Edge>,
     source_start: Vec<u32>,
@@ -45,12 +45,12 @@ impl Cfg {
             return Err(CfgError::TooLarge(blocks));
         }
         let exit = Block::new(blocks);
-        let mut ends: Vec<(Block, Block)> = edges.into_iter().collect();
+        let mut ends: IdMap<Edge, (Block, Block)> = edges.into_iter().collect();
         if ends.len() >= u32::MAX as usize {
             return Err(CfgError::TooLarge(ends.len()));
         }
-        if let Some(bad) = ends.iter().position(|&(src, dst)| src >= exit || dst > exit) {
-            return Err(CfgError::DanglingEdge(Edge::new(bad), ends[bad].0, ends[bad].1, blocks));
+        if let Some((bad, &(src, dst))) = ends.numbered().find(|&(_, &(src, dst))| src >= exit || dst > exit) {
+            return Err(CfgError::DanglingEdge(bad, src, dst, blocks));
         }
         ends.push((exit, Block(0)));
         let (by_source, source_start) = group(&ends, blocks + 1, |&(src, _)| src);
@@ -98,16 +98,28 @@ impl Cfg {
         (0..u32::try_from(self.edge_count()).expect("checked at construction")).map(Edge)
     }
 
+    /// A map with an item for each vertex, EXIT included.
+    #[must_use]
+    pub fn per_block<T: Clone>(&self, item: T) -> IdMap<Block, T> {
+        IdMap::filled(item, self.block_count())
+    }
+
+    /// A map with an item for each edge, EXIT→entry included.
+    #[must_use]
+    pub fn per_edge<T: Clone>(&self, item: T) -> IdMap<Edge, T> {
+        IdMap::filled(item, self.edge_count())
+    }
+
     /// The block that the edge leaves.
     #[must_use]
     pub fn src(&self, edge: Edge) -> Block {
-        self.ends[edge.index()].0
+        self.ends[edge].0
     }
 
     /// The block that the edge enters.
     #[must_use]
     pub fn dst(&self, edge: Edge) -> Block {
-        self.ends[edge.index()].1
+        self.ends[edge].1
     }
 
     /// Outgoing edges, in edge order.

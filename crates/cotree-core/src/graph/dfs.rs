@@ -5,7 +5,7 @@
 //! of such a block is a backedge.
 
 use crate::graph::cfg::Cfg;
-use crate::ids::{Block, Edge};
+use crate::ids::{Block, Edge, IdMap};
 
 /// Which way edges are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,10 +70,10 @@ const UNREACHED: u32 = u32::MAX;
 pub struct Dfs {
     preorder: Vec<Block>,
     postorder: Vec<Block>,
-    pre: Vec<u32>,
-    post: Vec<u32>,
-    parent: Vec<Option<Block>>,
-    backedge: Vec<bool>,
+    pre: IdMap<Block, u32>,
+    post: IdMap<Block, u32>,
+    parent: IdMap<Block, Option<Block>>,
+    backedge: IdMap<Edge, bool>,
 }
 
 impl Dfs {
@@ -90,10 +90,10 @@ impl Dfs {
         let mut dfs = Self {
             preorder: Vec::with_capacity(blocks),
             postorder: Vec::with_capacity(blocks),
-            pre: vec![UNREACHED; blocks],
-            post: vec![UNREACHED; blocks],
-            parent: vec![None; blocks],
-            backedge: vec![false; cfg.edge_count()],
+            pre: cfg.per_block(UNREACHED),
+            post: cfg.per_block(UNREACHED),
+            parent: cfg.per_block(None),
+            backedge: cfg.per_edge(false),
         };
         let root = direction.root(cfg);
         let mut open = vec![(root, direction.onward(cfg, root))];
@@ -102,15 +102,15 @@ impl Dfs {
             let block = *block;
             if let Some(edge) = edges.next() {
                 let next = direction.head(cfg, edge);
-                if dfs.pre[next.index()] == UNREACHED {
-                    dfs.parent[next.index()] = Some(block);
+                if dfs.pre[next] == UNREACHED {
+                    dfs.parent[next] = Some(block);
                     dfs.enter(next);
                     open.push((next, direction.onward(cfg, next)));
-                } else if dfs.post[next.index()] == UNREACHED {
-                    dfs.backedge[edge.index()] = true; // It leads to a block that is still open.
+                } else if dfs.post[next] == UNREACHED {
+                    dfs.backedge[edge] = true; // It leads to a block that is still open.
                 }
             } else {
-                dfs.post[block.index()] = u32::try_from(dfs.postorder.len()).expect("blocks have 32-bit numbers");
+                dfs.post[block] = u32::try_from(dfs.postorder.len()).expect("blocks have 32-bit numbers");
                 dfs.postorder.push(block);
                 open.pop();
             }
@@ -119,7 +119,7 @@ impl Dfs {
     }
 
     fn enter(&mut self, block: Block) {
-        self.pre[block.index()] = u32::try_from(self.preorder.len()).expect("blocks have 32-bit numbers");
+        self.pre[block] = u32::try_from(self.preorder.len()).expect("blocks have 32-bit numbers");
         self.preorder.push(block);
     }
 
@@ -143,31 +143,31 @@ impl Dfs {
     /// The block's position in [`Self::preorder`]; `None` if it was not reached.
     #[must_use]
     pub fn number(&self, block: Block) -> Option<usize> {
-        Some(self.pre[block.index()]).filter(|&n| n != UNREACHED).map(|n| n as usize)
+        Some(self.pre[block]).filter(|&n| n != UNREACHED).map(|n| n as usize)
     }
 
     /// Was the block reached?
     #[must_use]
     pub fn is_reached(&self, block: Block) -> bool {
-        self.pre[block.index()] != UNREACHED
+        self.pre[block] != UNREACHED
     }
 
     /// The block through which this one was first reached.
     #[must_use]
     pub fn parent(&self, block: Block) -> Option<Block> {
-        self.parent[block.index()]
+        self.parent[block]
     }
 
     /// Does the edge lead to its own source or to an ancestor of it in the depth-first tree?
     #[must_use]
     pub fn is_backedge(&self, edge: Edge) -> bool {
-        self.backedge[edge.index()]
+        self.backedge[edge]
     }
 
     /// Is `above` the block itself or an ancestor of it in the depth-first tree? Both must have been reached.
     #[must_use]
     pub fn is_ancestor(&self, above: Block, block: Block) -> bool {
-        self.pre[above.index()] <= self.pre[block.index()] && self.post[above.index()] >= self.post[block.index()]
+        self.pre[above] <= self.pre[block] && self.post[above] >= self.post[block]
     }
 }
 

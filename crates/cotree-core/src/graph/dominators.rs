@@ -10,13 +10,13 @@
 use crate::graph::cfg::Cfg;
 use crate::graph::dfs::{Dfs, Direction};
 use crate::graph::forest::Forest;
-use crate::ids::Block;
+use crate::ids::{Block, IdMap};
 
 /// The dominator tree, or the post-dominator tree.
 #[derive(Clone, Debug)]
 pub struct Dominators {
-    idom: Vec<Option<Block>>,
-    reached: Vec<bool>,
+    idom: IdMap<Block, Option<Block>>,
+    reached: IdMap<Block, bool>,
     tree: Forest,
 }
 
@@ -36,11 +36,11 @@ impl Dominators {
     fn directed(cfg: &Cfg, dfs: &Dfs, direction: Direction) -> Self {
         let immediate = immediate_dominators(cfg, dfs, direction);
         let blocks = dfs.preorder();
-        let mut idom = vec![None; cfg.block_count()];
-        let mut reached = vec![false; cfg.block_count()];
+        let mut idom = cfg.per_block(None);
+        let mut reached = cfg.per_block(false);
         for (number, &block) in blocks.iter().enumerate() {
-            reached[block.index()] = true;
-            idom[block.index()] = (number > 0).then(|| blocks[immediate[number]]);
+            reached[block] = true;
+            idom[block] = (number > 0).then(|| blocks[immediate[number]]);
         }
         let parents: Vec<Option<usize>> = idom.iter().map(|b: &Option<Block>| b.map(Block::index)).collect();
         let tree = Forest::new(&parents, blocks.iter().map(|b| b.index()));
@@ -50,13 +50,13 @@ impl Dominators {
     /// The closest dominator other than the block itself; `None` for the root and for blocks that it does not reach.
     #[must_use]
     pub fn immediate(&self, block: Block) -> Option<Block> {
-        self.idom[block.index()]
+        self.idom[block]
     }
 
     /// Does `a` dominate `b`?
     #[must_use]
     pub fn dominates(&self, a: Block, b: Block) -> bool {
-        self.reached[b.index()] && self.tree.is_ancestor(a.index(), b.index())
+        self.reached[b] && self.tree.is_ancestor(a.index(), b.index())
     }
 }
 
@@ -131,15 +131,15 @@ mod tests {
     use super::Dominators;
     use crate::graph::cfg::Cfg;
     use crate::graph::dfs::{Dfs, Direction};
-    use crate::ids::Block;
+    use crate::ids::{Block, IdMap};
     use proptest::prelude::*;
 
     /// Which blocks are reached without passing through `without`?
-    fn reach(cfg: &Cfg, direction: Direction, without: Option<Block>) -> Vec<bool> {
-        let mut seen = vec![false; cfg.block_count()];
+    fn reach(cfg: &Cfg, direction: Direction, without: Option<Block>) -> IdMap<Block, bool> {
+        let mut seen = cfg.per_block(false);
         let mut open = vec![direction.root(cfg)];
         while let Some(b) = open.pop() {
-            if Some(b) != without && !std::mem::replace(&mut seen[b.index()], true) {
+            if Some(b) != without && !std::mem::replace(&mut seen[b], true) {
                 open.extend(direction.onward(cfg, b).map(|e| direction.head(cfg, e)));
             }
         }
@@ -161,7 +161,7 @@ mod tests {
                 for a in cfg.blocks() {
                     let around = reach(&cfg, direction, Some(a));
                     for b in cfg.blocks() {
-                        let expected = all[b.index()] && !around[b.index()];
+                        let expected = all[b] && !around[b];
                         prop_assert_eq!(doms.dominates(a, b), expected, "{} {} {:?}", a, b, direction);
                     }
                 }
@@ -170,7 +170,7 @@ mod tests {
                         prop_assert!(idom != b && doms.dominates(idom, b));
                         prop_assert!(cfg.blocks().all(|c| c == b || !doms.dominates(c, b) || doms.dominates(c, idom)));
                     } else {
-                        prop_assert!(b == direction.root(&cfg) || !all[b.index()]);
+                        prop_assert!(b == direction.root(&cfg) || !all[b]);
                     }
                 }
             }

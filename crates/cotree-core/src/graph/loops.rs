@@ -15,18 +15,18 @@ use crate::graph::cfg::Cfg;
 use crate::graph::dfs::Dfs;
 use crate::graph::forest::Forest;
 use crate::graph::union_find::UnionFind;
-use crate::ids::{Block, Edge, Loop};
+use crate::ids::{Block, Edge, IdMap, Loop};
 
 /// All loops of one graph. Loops are numbered such that an outer loop comes before those within it.
 #[derive(Clone, Debug)]
 pub struct LoopForest {
-    headers: Vec<Block>,
-    innermost: Vec<Option<Loop>>,
+    headers: IdMap<Loop, Block>,
+    innermost: IdMap<Block, Option<Loop>>,
     nest: Forest,
     /// Per edge, the outermost loop that it leaves.
-    leaves: Vec<Option<Loop>>,
-    exits: Vec<u32>,
-    irreducible: Vec<bool>,
+    leaves: IdMap<Edge, Option<Loop>>,
+    exits: IdMap<Loop, u32>,
+    irreducible: IdMap<Loop, bool>,
 }
 
 impl LoopForest {
@@ -34,28 +34,28 @@ impl LoopForest {
     #[must_use]
     pub fn new(cfg: &Cfg, dfs: &Dfs) -> Self {
         let enclosing = enclosing_headers(cfg, dfs);
-        let mut own: Vec<Option<Loop>> = vec![None; cfg.block_count()];
+        let mut own: IdMap<Block, Option<Loop>> = cfg.per_block(None);
         for edge in cfg.edges().filter(|&e| dfs.is_backedge(e)) {
-            own[cfg.dst(edge).index()] = Some(Loop(0));
+            own[cfg.dst(edge)] = Some(Loop(0));
         }
-        let mut headers = Vec::new();
+        let mut headers: IdMap<Loop, Block> = IdMap::default();
         for &block in dfs.preorder() {
-            if let Some(own) = &mut own[block.index()] {
+            if let Some(own) = &mut own[block] {
                 *own = Loop::new(headers.len());
                 headers.push(block);
             }
         }
-        let around = |b: Block| enclosing[b.index()].and_then(|header| own[header.index()]);
-        let innermost = cfg.blocks().map(|b| own[b.index()].or_else(|| around(b))).collect();
+        let around = |b: Block| enclosing[b].and_then(|header| own[header]);
+        let innermost = cfg.blocks().map(|b| own[b].or_else(|| around(b))).collect();
         let parents: Vec<Option<usize>> = headers.iter().map(|&h| around(h).map(Loop::index)).collect();
         let count = headers.len();
         let mut forest = Self {
             headers,
             innermost,
             nest: Forest::new(&parents, 0..count),
-            leaves: vec![None; cfg.edge_count()],
-            exits: vec![0; count],
-            irreducible: vec![false; count],
+            leaves: cfg.per_edge(None),
+            exits: IdMap::filled(0, count),
+            irreducible: IdMap::filled(false, count),
         };
         forest.follow_edges(cfg, dfs);
         forest
@@ -65,12 +65,12 @@ impl LoopForest {
     fn follow_edges(&mut self, cfg: &Cfg, dfs: &Dfs) {
         // An edge leaves (enters) a line of loops from an inner one to an outer one. What it adds to all of them is
         // written at the two ends of the line and summed up from the inside out.
-        let mut exits = vec![0i64; self.headers.len()];
+        let mut exits: IdMap<Loop, i64> = IdMap::filled(0, self.headers.len());
         let mut side_entries = exits.clone();
-        let add_to_line = |sums: &mut Vec<i64>, inner: Loop, above: Option<usize>| {
-            sums[inner.index()] += 1;
+        let add_to_line = |sums: &mut IdMap<Loop, i64>, inner: Loop, above: Option<usize>| {
+            sums[inner] += 1;
             if let Some(above) = above {
-                sums[above] -= 1;
+                sums[Loop::new(above)] -= 1;
             }
         };
         for edge in cfg.edges().filter(|&e| e != cfg.exit_edge() && dfs.is_reached(cfg.src(e))) {
@@ -82,7 +82,7 @@ impl LoopForest {
             let below_common = common.map_or(0, |l| self.nest.depth(l) + 1);
             if let Some(src) = src.filter(|l| Some(l.index()) != common) {
                 let outermost = self.nest.ancestor_at_depth(src.index(), below_common);
-                self.leaves[edge.index()] = Some(Loop::new(outermost));
+                self.leaves[edge] = Some(Loop::new(outermost));
                 add_to_line(&mut exits, src, common);
             }
             let beside = dst.and_then(|l| if self.header(l) == cfg.dst(edge) { self.parent(l) } else { Some(l) });
@@ -90,10 +90,11 @@ impl LoopForest {
                 add_to_line(&mut side_entries, beside, common);
             }
         }
-        for inner in (0..self.headers.len()).rev() {
-            if let Some(outer) = self.nest.parent(inner) {
-                exits[outer] += exits[inner];
-                side_entries[outer] += side_entries[inner];
+        for inner in self.loops().rev() {
+            if let Some(outer) = self.parent(inner) {
+                let (more_exits, more_entries) = (exits[inner], side_entries[inner]);
+                exits[outer] += more_exits;
+                side_entries[outer] += more_entries;
             }
             self.exits[inner] = u32::try_from(exits[inner]).unwrap_or(u32::MAX);
             self.irreducible[inner] = side_entries[inner] > 0;
@@ -120,7 +121,7 @@ impl LoopForest {
     /// The loop's header.
     #[must_use]
     pub fn header(&self, l: Loop) -> Block {
-        self.headers[l.index()]
+        self.headers[l]
     }
 
     /// The loop that this block is the header of.
@@ -132,7 +133,7 @@ impl LoopForest {
     /// The innermost loop that contains the block; for a header that is its own loop.
     #[must_use]
     pub fn innermost(&self, block: Block) -> Option<Loop> {
-        self.innermost[block.index()]
+        self.innermost[block]
     }
 
     /// The innermost loop around this one.
@@ -163,20 +164,20 @@ impl LoopForest {
     /// Can the loop be entered other than through its header?
     #[must_use]
     pub fn is_irreducible(&self, l: Loop) -> bool {
-        self.irreducible[l.index()]
+        self.irreducible[l]
     }
 
     /// How many edges leave the loop: |loop-exits|.
     #[must_use]
     pub fn exit_count(&self, l: Loop) -> u32 {
-        self.exits[l.index()]
+        self.exits[l]
     }
 
     /// The outermost loop that the edge leaves; `None` if it leaves none. (It leaves every loop between that one and
     /// the innermost loop of its source.)
     #[must_use]
     pub fn outermost_left(&self, edge: Edge) -> Option<Loop> {
-        self.leaves[edge.index()]
+        self.leaves[edge]
     }
 }
 
@@ -185,7 +186,7 @@ impl LoopForest {
 /// Headers are visited in reverse preorder, so inner loops are collapsed into their headers before outer ones are
 /// looked for. An edge that is neither a tree edge nor a backedge is added when the common ancestor of its ends is
 /// visited: only then can a loop contain both, and so every predecessor that is met belongs to the loop.
-fn enclosing_headers(cfg: &Cfg, dfs: &Dfs) -> Vec<Option<Block>> {
+fn enclosing_headers(cfg: &Cfg, dfs: &Dfs) -> IdMap<Block, Option<Block>> {
     let blocks = dfs.preorder();
     let n = blocks.len();
     let number = |b: Block| dfs.number(b);
@@ -242,9 +243,9 @@ fn enclosing_headers(cfg: &Cfg, dfs: &Dfs) -> Vec<Option<Block>> {
         let set = sets.find(header);
         top[set] = header;
     }
-    let mut by_block = vec![None; cfg.block_count()];
+    let mut by_block = cfg.per_block(None);
     for (member, header) in enclosing.into_iter().enumerate() {
-        by_block[blocks[member].index()] = header.map(|h: usize| blocks[h]);
+        by_block[blocks[member]] = header.map(|h: usize| blocks[h]);
     }
     by_block
 }

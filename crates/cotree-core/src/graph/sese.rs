@@ -15,14 +15,14 @@
 //! undirected one, which still implies the directed one.
 
 use crate::graph::cfg::Cfg;
-use crate::ids::{Block, Edge};
+use crate::ids::{Block, Edge, IdMap};
 
 const NONE: usize = usize::MAX;
 
 /// The classes of cycle-equivalent edges.
 #[derive(Clone, Debug)]
 pub struct CycleEquivalence {
-    class: Vec<usize>,
+    class: IdMap<Edge, usize>,
     classes: usize,
 }
 
@@ -46,7 +46,7 @@ impl CycleEquivalence {
     /// The class of an edge; `None` if it lies on no cycle.
     #[must_use]
     pub fn class(&self, edge: Edge) -> Option<usize> {
-        Some(self.class[edge.index()]).filter(|&c| c != NONE)
+        Some(self.class[edge]).filter(|&c| c != NONE)
     }
 
     /// How many classes there are.
@@ -73,14 +73,14 @@ struct Search {
     /// Blocks in preorder.
     order: Vec<Block>,
     /// Per block, its position in preorder.
-    position: Vec<usize>,
+    position: IdMap<Block, usize>,
     /// Per position, the tree edge to it and the position that it comes from; `NONE` for roots.
     up: Vec<(usize, usize)>,
 }
 
 impl Search {
     fn new(cfg: &Cfg) -> Self {
-        let mut search = Self { order: Vec::new(), position: vec![NONE; cfg.block_count()], up: Vec::new() };
+        let mut search = Self { order: Vec::new(), position: cfg.per_block(NONE), up: Vec::new() };
         let mut stack: Vec<(Block, usize)> = Vec::new();
         for root in cfg.blocks() {
             search.enter(root, (NONE, NONE), &mut stack);
@@ -93,7 +93,7 @@ impl Search {
                     continue;
                 };
                 let other = if cfg.src(edge) == block { cfg.dst(edge) } else { cfg.src(edge) };
-                search.enter(other, (edge.index(), search.position[block.index()]), &mut stack);
+                search.enter(other, (edge.index(), search.position[block]), &mut stack);
             }
         }
         search
@@ -101,8 +101,8 @@ impl Search {
 
     /// Takes up a block that was not seen before.
     fn enter(&mut self, block: Block, up: (usize, usize), stack: &mut Vec<(Block, usize)>) {
-        if self.position[block.index()] == NONE {
-            self.position[block.index()] = self.order.len();
+        if self.position[block] == NONE {
+            self.position[block] = self.order.len();
             self.order.push(block);
             self.up.push(up);
             stack.push((block, 0));
@@ -170,7 +170,7 @@ impl<'a> Finder<'a> {
         let (mut ending, mut beginning) = (Vec::new(), Vec::new());
         for &edge in self.cfg.succs(block).iter().chain(self.cfg.preds(block)) {
             let (src, dst) = (self.cfg.src(edge), self.cfg.dst(edge));
-            let other = self.search.position[if src == block { dst } else { src }.index()];
+            let other = self.search.position[if src == block { dst } else { src }];
             let tree = self.search.up[other.max(at)].0 == edge.index();
             if src == dst || tree {
                 continue;

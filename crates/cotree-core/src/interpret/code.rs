@@ -3,7 +3,7 @@
 use super::variables::Variables;
 use crate::facts::Function;
 use crate::graph::cfg::Cfg;
-use crate::ids::{Block, CallId, Edge};
+use crate::ids::{Block, CallId, Edge, IdMap};
 use crate::plan::FunctionPlan;
 use crate::probe::{Place, Probe};
 use std::ops::Range;
@@ -13,7 +13,7 @@ pub(super) struct Code<'a> {
     pub function: &'a Function,
     pub cfg: &'a Cfg,
     /// Per block, its calls.
-    calls: Vec<Range<usize>>,
+    calls: IdMap<Block, Range<usize>>,
     /// By place: the starts of all blocks, their ends, all edges, before all calls, behind them.
     probes: Vec<Vec<Probe>>,
     /// How many counters they use.
@@ -24,9 +24,9 @@ pub(super) struct Code<'a> {
 impl<'a> Code<'a> {
     /// A function without probes.
     pub fn new(function: &'a Function, cfg: &'a Cfg) -> Self {
-        let mut calls = vec![0..0; cfg.block_count()];
+        let mut calls = cfg.per_block(0..0);
         for (call, facts) in function.calls.numbered() {
-            if let Some(range) = calls.get_mut(facts.block.index()) {
+            if let Some(range) = calls.get_mut(facts.block) {
                 let start = if range.start == range.end { call.index() } else { range.start };
                 *range = start..call.index() + 1;
             }
@@ -65,7 +65,7 @@ impl<'a> Code<'a> {
 
     /// The numbers of the block's calls.
     pub fn calls_of(&self, block: Block) -> Range<usize> {
-        self.calls[block.index()].clone()
+        self.calls[block].clone()
     }
 
     /// Does the block end in a call that may not return?

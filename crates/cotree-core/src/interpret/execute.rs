@@ -8,7 +8,7 @@ use super::truth::{Activation, ActivationFacts, EarlyExit, FunctionTruth, Step, 
 use super::variables::Values;
 use super::walk::{From, Until, Walk};
 use crate::facts::EdgeKind;
-use crate::ids::{Block, CallId, Edge, FunctionId, Site};
+use crate::ids::{Block, CallId, Edge, FunctionId, IdMap, Site};
 use crate::method::trace::stream::{Control, Ending};
 use crate::probe::{Place, Probe};
 use std::collections::VecDeque;
@@ -97,14 +97,14 @@ pub(super) struct Stack {
 }
 
 impl Stack {
-    fn new(codes: &[Code<'_>], totals: Option<usize>) -> Self {
+    fn new(codes: &IdMap<FunctionId, Code<'_>>, totals: Option<usize>) -> Self {
         let mut stack = Self { frames: Vec::new(), state: ThreadState { totals, ..ThreadState::default() } };
         stack.reset(codes);
         stack
     }
 
     /// Nothing has been counted. The total of events is what it was.
-    fn reset(&mut self, codes: &[Code<'_>]) {
+    fn reset(&mut self, codes: &IdMap<FunctionId, Code<'_>>) {
         let counts = |code: &Code<'_>| Counts { counters: vec![0; code.counters], ..Counts::default() };
         let functions = codes.iter().map(counts).collect();
         let ThreadState { events, totals, .. } = self.state;
@@ -134,11 +134,11 @@ impl<'a> Process<'a> {
             Action::Call { call, callee } => self.call(thread, call, callee)?,
             Action::Take(edge) => self.take(thread, edge)?,
             Action::Signal { handler, .. } => {
-                self.stacks[thread.index()].state.suspend();
+                self.stacks[thread].state.suspend();
                 self.push(thread, handler, None, Registers::default());
-                if let Some(frame) = self.stacks[thread.index()].frames.last_mut() {
+                if let Some(frame) = self.stacks[thread].frames.last_mut() {
                     frame.handles = true;
-                    if let Some(facts) = self.truth.activations.get_mut(frame.activation.index()) {
+                    if let Some(facts) = self.truth.activations.get_mut(frame.activation) {
                         facts.handles = true;
                     }
                 }
@@ -172,7 +172,7 @@ impl<'a> Process<'a> {
     }
 
     fn innermost(&self, thread: Thread) -> Option<&Frame> {
-        self.stacks.get(thread.index())?.frames.last()
+        self.stacks.get(thread)?.frames.last()
     }
 
     /// The activation in whose call code outside of the program runs.
@@ -183,7 +183,7 @@ impl<'a> Process<'a> {
 
     fn log(&mut self, thread: Thread, activation: Activation, step: Step) {
         if self.keeps_log {
-            self.truth.logs[thread.index()].push((activation, step));
+            self.truth.logs[thread].push((activation, step));
         }
     }
 
@@ -195,7 +195,7 @@ impl<'a> Process<'a> {
         caller: Option<(Activation, CallId)>,
         registers: Registers,
     ) -> Frame {
-        let code = &self.codes[function.index()];
+        let code = &self.codes[function];
         let activation = Activation::new(self.truth.activations.len());
         if self.keeps_log {
             self.truth.activations.push(ActivationFacts { function, thread, caller, handles: false });
@@ -228,13 +228,13 @@ impl<'a> Process<'a> {
         let mut frame = self.frame(thread, function, caller, registers);
         self.truth.functions[function.index()].entries += 1;
         self.log(thread, frame.activation, Step::Begin);
-        frame.registers.began = self.stacks[thread.index()].state.events;
-        let code = &self.codes[function.index()];
+        frame.registers.began = self.stacks[thread].state.events;
+        let code = &self.codes[function];
         if let (Some(variables), Some(values)) = (&code.variables, &mut frame.values) {
             variables.take(values, code.cfg, code.cfg.exit_edge(), || draw(&mut self.drawn));
         }
         frame.enter(code, code.cfg.entry());
-        self.stacks[thread.index()].frames.push(frame);
+        self.stacks[thread].frames.push(frame);
     }
 
     /// Makes so many steps, besides probes, and then so many of the probes that come next.
@@ -255,10 +255,10 @@ impl<'a> Process<'a> {
 
     /// Makes the next small step of a thread; false if there is none.
     pub(super) fn step(&mut self, thread: Thread) -> bool {
-        let Some(stack) = self.stacks.get_mut(thread.index()) else { return false };
+        let Some(stack) = self.stacks.get_mut(thread) else { return false };
         let Some(frame) = stack.frames.last_mut() else { return false };
         let Some(micro) = frame.pending.pop_front() else { return false };
-        let code = &self.codes[frame.function.index()];
+        let code = &self.codes[frame.function];
         let truth = &mut self.truth.functions[frame.function.index()];
         let mut logged = None;
         match micro {
@@ -273,7 +273,7 @@ impl<'a> Process<'a> {
             Micro::Report => {
                 let more = self.events.as_mut().map_or(0, |next| next());
                 stack.state.events = stack.state.events.wrapping_add(more);
-                self.truth.reported[thread.index()] = self.truth.reported[thread.index()].wrapping_add(more);
+                self.truth.reported[thread] = self.truth.reported[thread].wrapping_add(more);
             }
             Micro::Access(number) => {
                 let address = draw(&mut self.drawn) >> (draw(&mut self.drawn) % 64);
@@ -284,7 +284,7 @@ impl<'a> Process<'a> {
             }
             Micro::Call(call) => logged = Some((frame.activation, Step::Call(call))),
             Micro::Take(edge) => {
-                truth.edges[edge.index()] += 1;
+                truth.edges[edge] += 1;
                 if let (Some(variables), Some(values)) = (&code.variables, &mut frame.values) {
                     variables.take(values, code.cfg, edge, || draw(&mut self.drawn));
                 }
@@ -297,7 +297,7 @@ impl<'a> Process<'a> {
                 logged = Some((frame.activation, Step::Take(edge)));
             }
             Micro::Enter(block) => {
-                truth.blocks[block.index()] += 1;
+                truth.blocks[block] += 1;
                 logged = Some((frame.activation, Step::Enter(block)));
             }
             Micro::Return => {
@@ -320,8 +320,8 @@ impl<'a> Process<'a> {
 
     /// The calls before this number are made; `next` is the edge that comes after them, if that is known.
     fn pass(&mut self, thread: Thread, until: usize, next: Option<Edge>) {
-        let Some(frame) = self.stacks[thread.index()].frames.last_mut() else { return };
-        let code = &self.codes[frame.function.index()];
+        let Some(frame) = self.stacks[thread].frames.last_mut() else { return };
+        let code = &self.codes[frame.function];
         let (activation, calls) = (frame.activation, frame.next_call..until);
         frame.next_call = until.max(frame.next_call);
         let mut returning = frame.calling.take();
@@ -337,11 +337,11 @@ impl<'a> Process<'a> {
             if facts.returns_twice && !facts.terminator {
                 frame.set_jumps.extend(code.function.calls.site_of(call));
             }
-            self.truth.functions[frame.function.index()].calls[number] += 1;
+            self.truth.functions[frame.function.index()].calls[call] += 1;
             if !code.function.accesses.is_empty() {
                 frame.pending.push_back(Micro::Call(call));
             } else if self.keeps_log {
-                self.truth.logs[thread.index()].push((activation, Step::Call(call)));
+                self.truth.logs[thread].push((activation, Step::Call(call)));
             }
         }
         frame.calling = returning;
@@ -349,7 +349,7 @@ impl<'a> Process<'a> {
 
     fn call(&mut self, thread: Thread, call: CallId, callee: Option<FunctionId>) -> Result<(), ActionError> {
         let frame = self.innermost(thread).ok_or(ActionError::NoActivation)?;
-        let code = &self.codes[frame.function.index()];
+        let code = &self.codes[frame.function];
         let calls = code.calls_of(frame.block);
         if !calls.contains(&call.index()) || call.index() < frame.next_call {
             return Err(ActionError::NoSuchCall(call, frame.block));
@@ -373,14 +373,14 @@ impl<'a> Process<'a> {
 
     fn take(&mut self, thread: Thread, edge: Edge) -> Result<(), ActionError> {
         let frame = self.innermost(thread).ok_or(ActionError::NoActivation)?;
-        let code = &self.codes[frame.function.index()];
+        let code = &self.codes[frame.function];
         if !code.leads(frame.block, edge) {
             return Err(ActionError::Detached(edge, frame.block));
         }
         let calls = code.calls_of(frame.block).end;
         self.pass(thread, calls, Some(edge));
-        let Some(frame) = self.stacks[thread.index()].frames.last_mut() else { return Ok(()) };
-        let code = &self.codes[frame.function.index()];
+        let Some(frame) = self.stacks[thread].frames.last_mut() else { return Ok(()) };
+        let code = &self.codes[frame.function];
         let returning = frame.calling.take();
         let last = code.last_call(frame.block);
         frame.come_back(code, returning.filter(|_| returning != last));
@@ -390,7 +390,7 @@ impl<'a> Process<'a> {
         if code.ends_in_site(frame.block) {
             frame.pending.push_back(Micro::Report);
         }
-        if code.function.edges[edge.index()].kind != EdgeKind::InvokeUnwind {
+        if code.function.edges[edge].kind != EdgeKind::InvokeUnwind {
             frame.come_back(code, returning.filter(|_| returning == last));
         }
         frame.probes(code.probes(Place::Edge(edge)), None);
@@ -403,10 +403,10 @@ impl<'a> Process<'a> {
 
     fn jump(&mut self, thread: Thread, depth: usize, site: Site) -> Result<(), ActionError> {
         self.caller(thread)?;
-        let frame = self.stacks[thread.index()].frames.get(depth).ok_or(ActionError::NoTarget)?;
-        self.codes[frame.function.index()].function.calls.site(site).ok_or(ActionError::NoTarget)?;
+        let frame = self.stacks[thread].frames.get(depth).ok_or(ActionError::NoTarget)?;
+        self.codes[frame.function].function.calls.site(site).ok_or(ActionError::NoTarget)?;
         self.abandon(thread, depth + 1);
-        let Some(mut frame) = self.stacks[thread.index()].frames.pop() else { return Ok(()) };
+        let Some(mut frame) = self.stacks[thread].frames.pop() else { return Ok(()) };
         self.note_early(thread, &mut frame, 1);
         self.return_to(&mut frame, site);
         self.note_early(thread, &mut frame, -1);
@@ -414,28 +414,28 @@ impl<'a> Process<'a> {
             self.record(thread, Control::Revived(frames::frame(frame.function, call)));
         }
         // As the back end has it: a path that begins with the block of a `setjmp` begins when that returns, too.
-        let code = &self.codes[frame.function.index()];
+        let code = &self.codes[frame.function];
         let facts = &code.function.calls[site];
         if facts.returns_twice && !facts.terminator {
             let starts = code.probes(Place::Start(facts.block));
             let sets: Vec<Probe> = starts.iter().copied().filter(|probe| matches!(probe, Probe::Set(..))).collect();
             frame.probes(&sets, None);
         }
-        self.stacks[thread.index()].frames.push(frame);
+        self.stacks[thread].frames.push(frame);
         self.settle(thread);
         Ok(())
     }
 
     fn throw(&mut self, thread: Thread, depth: usize) -> Result<(), ActionError> {
         self.caller(thread)?;
-        let frame = self.stacks[thread.index()].frames.get(depth).ok_or(ActionError::NoTarget)?;
+        let frame = self.stacks[thread].frames.get(depth).ok_or(ActionError::NoTarget)?;
         let (activation, function) = (frame.activation, frame.function);
-        let calls = &self.codes[function.index()].function.calls;
+        let calls = &self.codes[function].function.calls;
         if !frame.calling.is_some_and(|call| calls[call].terminator) {
             return Err(ActionError::NotCaught);
         }
         self.abandon(thread, depth + 1);
-        let caught = self.stacks[thread.index()].frames.last_mut().and_then(|frame| frame.calling.take());
+        let caught = self.stacks[thread].frames.last_mut().and_then(|frame| frame.calling.take());
         if let Some(call) = caught {
             self.record(thread, Control::Unwound(frames::at_landing_pad(function, call)));
         }
@@ -445,11 +445,11 @@ impl<'a> Process<'a> {
 
     /// The activations from this one on die, the innermost first.
     fn abandon(&mut self, thread: Thread, from: usize) {
-        while self.stacks[thread.index()].frames.len() > from {
-            let Some(mut frame) = self.stacks[thread.index()].frames.pop() else { return };
+        while self.stacks[thread].frames.len() > from {
+            let Some(mut frame) = self.stacks[thread].frames.pop() else { return };
             self.note_early(thread, &mut frame, 1);
             if frame.handles {
-                self.stacks[thread.index()].state.resume();
+                self.stacks[thread].state.resume();
             }
             self.last_registers = frame.registers;
         }
@@ -458,13 +458,13 @@ impl<'a> Process<'a> {
     /// The runtime writes to a thread's trace.
     fn record(&mut self, thread: Thread, record: Control) {
         if self.traced {
-            self.stacks[thread.index()].state.record(record);
+            self.stacks[thread].state.record(record);
         }
     }
 
     /// The activation is where the call at the site returns.
     pub(super) fn return_to(&self, frame: &mut Frame, site: Site) {
-        let calls = &self.codes[frame.function.index()].function.calls;
+        let calls = &self.codes[frame.function].function.calls;
         let (call, facts) = (calls.call_of(site), &calls[site]);
         frame.block = facts.block;
         frame.calling = call;
@@ -476,7 +476,7 @@ impl<'a> Process<'a> {
     /// Notes that an activation is abandoned where it is (1), or comes to life there (−1).
     pub(super) fn note_early(&mut self, thread: Thread, frame: &mut Frame, count: i64) {
         let function = frame.function;
-        let calls = &self.codes[function.index()].function.calls;
+        let calls = &self.codes[function].function.calls;
         let site = frame.calling.filter(|_| frame.pending.is_empty()).and_then(|call| calls.site_of(call));
         let edges = std::mem::take(&mut frame.edges);
         if let (Some(call), Some(_), true) = (frame.calling, site, count > 0) {
@@ -484,7 +484,7 @@ impl<'a> Process<'a> {
         }
         let truth = &mut self.truth.functions[function.index()];
         if let Some(site) = site {
-            truth.at_site[site.index()] += count;
+            truth.at_site[site] += count;
             if self.keeps_log {
                 if count > 0 {
                     truth.walks.push(Walk { from: frame.from, edges, until: Until::Site(site) });
@@ -492,7 +492,7 @@ impl<'a> Process<'a> {
                     frame.from = From::Site(site);
                 }
                 let registers = frame.registers.clone();
-                let totals = self.stacks[thread.index()].state.totals();
+                let totals = self.stacks[thread].state.totals();
                 self.truth.early.push(EarlyExit { thread, function, site, registers, totals, count });
             }
         } else {
@@ -504,7 +504,7 @@ impl<'a> Process<'a> {
 
     /// Nothing has happened yet but that the thread's activations come to life.
     fn fork(&mut self, thread: Thread) {
-        let (logs, reported) = (vec![Vec::new(); self.stacks.len()], std::mem::take(&mut self.truth.reported));
+        let (logs, reported) = (IdMap::filled(Vec::new(), self.stacks.len()), std::mem::take(&mut self.truth.reported));
         let lived = std::mem::take(&mut self.truth.activations);
         self.truth = Truth { functions: no_truth(&self.codes), logs, reported, ..Truth::default() };
         for (index, stack) in self.stacks.iter_mut().enumerate() {
@@ -513,11 +513,11 @@ impl<'a> Process<'a> {
                 stack.frames.clear();
             }
         }
-        let mut frames = std::mem::take(&mut self.stacks[thread.index()].frames);
+        let mut frames = std::mem::take(&mut self.stacks[thread].frames);
         let before: Vec<Activation> = frames.iter().map(|frame| frame.activation).collect();
         for frame in &mut frames {
             let now = Activation::new(self.truth.activations.len());
-            if let Some(facts) = lived.get(frame.activation.index()) {
+            if let Some(facts) = lived.get(frame.activation) {
                 let number = |caller| before.iter().position(|&activation| activation == caller).map(Activation::new);
                 let caller = facts.caller.and_then(|(caller, call)| Some((number(caller)?, call)));
                 self.truth.activations.push(ActivationFacts { caller, ..*facts });
@@ -530,12 +530,12 @@ impl<'a> Process<'a> {
                 self.record(thread, Control::Revived(frames::frame(frame.function, call)));
             }
         }
-        self.stacks[thread.index()].frames = frames;
+        self.stacks[thread].frames = frames;
     }
 }
 
 /// The truth before anything happens.
-pub(super) fn no_truth(codes: &[Code<'_>]) -> Vec<FunctionTruth> {
+pub(super) fn no_truth(codes: &IdMap<FunctionId, Code<'_>>) -> Vec<FunctionTruth> {
     codes.iter().map(|code| FunctionTruth::new(code.function)).collect()
 }
 

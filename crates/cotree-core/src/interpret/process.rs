@@ -17,26 +17,16 @@ use super::truth::Truth;
 use super::variables::Variables;
 use crate::facts::Function;
 use crate::graph::cfg::Cfg;
-use crate::ids::{Block, CallId, Edge, FunctionId, Site};
+use crate::ids::{Block, CallId, Edge, FunctionId, IdMap, Site, id};
 use crate::place::affine::AffineVariable;
 use crate::plan::FunctionPlan;
 use std::ops::Range;
 
-/// A thread of a process; it begins with its first action.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Thread(pub u32);
-
-impl Thread {
-    pub(super) fn new(index: usize) -> Self {
-        Self(u32::try_from(index).expect("fewer threads"))
-    }
-
-    /// The thread's place in the lists of threads.
-    #[must_use]
-    pub const fn index(self) -> usize {
-        self.0 as usize
-    }
-}
+id!(
+    /// A thread of a process; it begins with its first action.
+    pub Thread,
+    "thread"
+);
 
 /// What a thread does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,8 +141,8 @@ pub struct Position<'p> {
 
 /// A running program.
 pub struct Process<'a> {
-    pub(super) codes: Vec<Code<'a>>,
-    pub(super) stacks: Vec<Stack>,
+    pub(super) codes: IdMap<FunctionId, Code<'a>>,
+    pub(super) stacks: IdMap<Thread, Stack>,
     pub(super) truth: Truth,
     /// How many events come next.
     pub(super) events: Option<&'a mut dyn FnMut() -> i64>,
@@ -173,11 +163,12 @@ impl<'a> Process<'a> {
     /// A process of a program without probes.
     #[must_use]
     pub fn new(functions: impl IntoIterator<Item = (&'a Function, &'a Cfg)>) -> Self {
-        let codes: Vec<_> = functions.into_iter().map(|(function, cfg)| Code::new(function, cfg)).collect();
+        let codes: IdMap<FunctionId, _> =
+            functions.into_iter().map(|(function, cfg)| Code::new(function, cfg)).collect();
         let truth = Truth { functions: no_truth(&codes), ..Truth::default() };
         Self {
             codes,
-            stacks: Vec::new(),
+            stacks: IdMap::default(),
             truth,
             events: None,
             traced: false,
@@ -204,7 +195,7 @@ impl<'a> Process<'a> {
     /// With affine variables in a function. They enter their loops with all kinds of values.
     #[must_use]
     pub fn with_variables(mut self, function: FunctionId, variables: &'a [AffineVariable]) -> Self {
-        let code = &mut self.codes[function.index()];
+        let code = &mut self.codes[function];
         code.variables = Some(Variables::new(code.cfg, variables));
         self
     }
@@ -274,13 +265,13 @@ impl<'a> Process<'a> {
     /// A function.
     #[must_use]
     pub fn function(&self, function: FunctionId) -> &'a Function {
-        self.codes[function.index()].function
+        self.codes[function].function
     }
 
     /// The graph of a function.
     #[must_use]
     pub fn cfg(&self, function: FunctionId) -> &'a Cfg {
-        self.codes[function.index()].cfg
+        self.codes[function].cfg
     }
 
     /// Has it ended?
@@ -291,12 +282,12 @@ impl<'a> Process<'a> {
 
     /// Where the activations of a thread are, outermost first.
     pub fn positions(&self, thread: Thread) -> impl DoubleEndedIterator<Item = Position<'_>> + ExactSizeIterator {
-        let frames = self.stacks.get(thread.index()).map_or(&[][..], |stack| &stack.frames);
+        let frames = self.stacks.get(thread).map_or(&[][..], |stack| &stack.frames);
         frames.iter().map(|frame| Position {
             function: frame.function,
             block: frame.block,
             calling: frame.calling,
-            calls_ahead: frame.next_call..self.codes[frame.function.index()].calls_of(frame.block).end,
+            calls_ahead: frame.next_call..self.codes[frame.function].calls_of(frame.block).end,
             set_jumps: &frame.set_jumps,
         })
     }
@@ -313,7 +304,7 @@ impl<'a> Process<'a> {
 
     /// What the probes of a thread have written.
     pub(super) fn state(&self, thread: Thread) -> Option<&ThreadState> {
-        self.stacks.get(thread.index()).map(|stack| &stack.state)
+        self.stacks.get(thread).map(|stack| &stack.state)
     }
 
     /// A thread does something.
@@ -360,18 +351,18 @@ impl<'a> Process<'a> {
         site: Site,
         registers: Registers,
     ) -> Option<()> {
-        self.codes[function.index()].function.calls.site(site)?;
+        self.codes[function].function.calls.site(site)?;
         self.open(thread);
         let mut frame = self.frame(thread, function, None, registers);
         self.return_to(&mut frame, site);
         self.note_early(thread, &mut frame, -1);
-        self.stacks[thread.index()].frames.push(frame);
+        self.stacks[thread].frames.push(frame);
         Some(())
     }
 
     /// Forgets all activations of a thread; gives the registers of the last one.
     pub(super) fn drop_frames(&mut self, thread: Thread) -> Registers {
-        if let Some(stack) = self.stacks.get_mut(thread.index()) {
+        if let Some(stack) = self.stacks.get_mut(thread) {
             stack.frames.clear();
         }
         std::mem::take(&mut self.last_registers)

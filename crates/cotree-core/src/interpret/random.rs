@@ -3,7 +3,7 @@
 use super::process::{Action, Position, Process, Thread};
 use crate::facts::EdgeKind;
 use crate::graph::cfg::Cfg;
-use crate::ids::{Block, CallId, Edge, FunctionId};
+use crate::ids::{Block, CallId, Edge, FunctionId, IdMap};
 use std::collections::VecDeque;
 
 /// What a program may do.
@@ -38,8 +38,15 @@ pub fn script(
     let functions = (0..process.function_count()).map(FunctionId::new);
     let distances = functions.map(|function| distances(process.cfg(function))).collect();
     let begins = (0..conduct.threads).map(|_| 1 + draw(3)).collect();
-    let mut run =
-        Run { process, conduct, draw, distances, begins, caught: vec![false; conduct.threads], script: Vec::new() };
+    let mut run = Run {
+        process,
+        conduct,
+        draw,
+        distances,
+        begins,
+        caught: IdMap::filled(false, conduct.threads),
+        script: Vec::new(),
+    };
     while !run.process.is_over() {
         let left: Vec<Thread> = (0..conduct.threads).map(Thread::new).filter(|&thread| run.has_more(thread)).collect();
         if left.is_empty() {
@@ -56,7 +63,7 @@ pub fn script(
                 run.next(thread)?
             }
         };
-        run.caught[thread.index()] = matches!(action, Action::Throw { .. });
+        run.caught[thread] = matches!(action, Action::Throw { .. });
         run.process.act(thread, action).ok()?;
         run.script.push((thread, action));
         if run.script.len() > 4 * conduct.length + 100 {
@@ -67,13 +74,13 @@ pub fn script(
 }
 
 /// How many edges each block is away from EXIT; `None` if it is not on the way.
-fn distances(cfg: &Cfg) -> Vec<Option<usize>> {
-    let mut distances = vec![None; cfg.block_count()];
-    distances[cfg.exit().index()] = Some(0);
+fn distances(cfg: &Cfg) -> IdMap<Block, Option<usize>> {
+    let mut distances = cfg.per_block(None);
+    distances[cfg.exit()] = Some(0);
     let mut open = VecDeque::from([(cfg.exit(), 0)]);
     while let Some((block, distance)) = open.pop_front() {
         for edge in cfg.preds(block).iter().filter(|&&edge| edge != cfg.exit_edge()) {
-            let slot = &mut distances[cfg.src(*edge).index()];
+            let slot = &mut distances[cfg.src(*edge)];
             if slot.is_none() {
                 *slot = Some(distance + 1);
                 open.push_back((cfg.src(*edge), distance + 1));
@@ -88,17 +95,17 @@ struct Run<'r, 'a> {
     conduct: &'r Conduct,
     draw: &'r mut dyn FnMut(usize) -> usize,
     /// Per function and block.
-    distances: Vec<Vec<Option<usize>>>,
+    distances: IdMap<FunctionId, IdMap<Block, Option<usize>>>,
     /// Per thread, how often it may begin with a root.
-    begins: Vec<usize>,
+    begins: IdMap<Thread, usize>,
     /// Per thread, whether it has just caught an exception.
-    caught: Vec<bool>,
+    caught: IdMap<Thread, bool>,
     script: Vec<(Thread, Action)>,
 }
 
 impl Run<'_, '_> {
     fn has_more(&self, thread: Thread) -> bool {
-        self.depth(thread) > 0 || self.begins[thread.index()] > 0
+        self.depth(thread) > 0 || self.begins[thread] > 0
     }
 
     fn depth(&self, thread: Thread) -> usize {
@@ -117,7 +124,7 @@ impl Run<'_, '_> {
         let depth = self.depth(thread);
         let chance = depth > 0 && depth < self.conduct.depth && !self.ends() && !self.conduct.handlers.is_empty();
         // The landing pad comes first, or it would not be known any more that there is one to go to.
-        if !chance || self.caught[thread.index()] || (self.draw)(16) > 0 {
+        if !chance || self.caught[thread] || (self.draw)(16) > 0 {
             return None;
         }
         let (steps, probes) = ((self.draw)(8) as u32, (self.draw)(4) as u32);
@@ -129,7 +136,7 @@ impl Run<'_, '_> {
         let conduct = self.conduct;
         let depth = self.depth(thread);
         if depth == 0 {
-            self.begins[thread.index()] -= 1;
+            self.begins[thread] -= 1;
             return self.pick(&conduct.roots).map(Action::Enter);
         }
         let may_go_deeper = depth < conduct.depth && !self.ends();
@@ -173,13 +180,13 @@ impl Run<'_, '_> {
     /// The edges that may be taken from the block. When the run is to end, those that lead to EXIT soonest.
     fn ways(&self, thread: Thread, function: FunctionId, block: Block) -> Vec<Edge> {
         let (facts, cfg) = (self.process.function(function), self.process.cfg(function));
-        let unwinds = |edge: Edge| facts.edges[edge.index()].kind == EdgeKind::InvokeUnwind;
+        let unwinds = |edge: Edge| facts.edges[edge].kind == EdgeKind::InvokeUnwind;
         let mut ways = cfg.succs(block).to_vec();
         if ways.iter().any(|&edge| unwinds(edge)) {
-            ways.retain(|&edge| unwinds(edge) == self.caught[thread.index()]);
+            ways.retain(|&edge| unwinds(edge) == self.caught[thread]);
         }
         if self.ends() {
-            let distance = |edge: &Edge| self.distances[function.index()][cfg.dst(*edge).index()].unwrap_or(usize::MAX);
+            let distance = |edge: &Edge| self.distances[function][cfg.dst(*edge)].unwrap_or(usize::MAX);
             let least = ways.iter().map(distance).min();
             ways.retain(|edge| Some(distance(edge)) == least);
         }

@@ -4,25 +4,15 @@ use super::process::Thread;
 use super::state::Registers;
 use super::walk::Walk;
 use crate::facts::Function;
-use crate::ids::{Block, CallId, Edge, FunctionId, Site};
+use crate::ids::{Block, CallId, Edge, FunctionId, IdMap, Site, id};
 use crate::profile::{EarlyExits, FunctionProfile};
 use std::collections::BTreeMap;
 
-/// One activation of a function, by its place in [`Truth::activations`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Activation(pub u32);
-
-impl Activation {
-    pub(super) fn new(index: usize) -> Self {
-        Self(u32::try_from(index).expect("fewer activations"))
-    }
-
-    /// The activation's place in the list.
-    #[must_use]
-    pub const fn index(self) -> usize {
-        self.0 as usize
-    }
-}
+id!(
+    /// One activation of a function, by its place in [`Truth::activations`].
+    pub Activation,
+    "a"
+);
 
 /// What is known of an activation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,13 +71,13 @@ pub struct FunctionTruth {
     /// How often it was entered.
     pub entries: u64,
     /// How often each block was entered.
-    pub blocks: Vec<u64>,
+    pub blocks: IdMap<Block, u64>,
     /// How often each edge was taken.
-    pub edges: Vec<u64>,
+    pub edges: IdMap<Edge, u64>,
     /// How often each call was made.
-    pub calls: Vec<u64>,
+    pub calls: IdMap<CallId, u64>,
     /// Per call site, activations abandoned less those come to life.
-    pub at_site: Vec<i64>,
+    pub at_site: IdMap<Site, i64>,
     /// The stretches of its activations, in the order in which they ended; those that ended outside of calls are
     /// missing.
     pub walks: Vec<Walk>,
@@ -96,10 +86,10 @@ pub struct FunctionTruth {
 impl FunctionTruth {
     pub(super) fn new(function: &Function) -> Self {
         Self {
-            blocks: vec![0; function.blocks.len()],
-            edges: vec![0; function.edges.len()],
-            calls: vec![0; function.calls.len()],
-            at_site: vec![0; function.sites().len()],
+            blocks: IdMap::filled(0, function.blocks.len()),
+            edges: IdMap::filled(0, function.edges.len()),
+            calls: IdMap::filled(0, function.calls.len()),
+            at_site: IdMap::filled(0, function.sites().len()),
             ..Self::default()
         }
     }
@@ -120,7 +110,7 @@ impl FunctionTruth {
     #[must_use]
     pub fn early(&self) -> EarlyExits {
         let none = self.at_site.iter().all(|&count| count == 0);
-        EarlyExits { at_site: if none { Vec::new() } else { self.at_site.clone() } }
+        EarlyExits { at_site: if none { IdMap::default() } else { self.at_site.clone() } }
     }
 }
 
@@ -137,9 +127,9 @@ pub struct Truth {
     /// of their functions is exact.
     pub interrupted: Vec<(FunctionId, Block)>,
     /// All activations, in the order in which they began.
-    pub activations: Vec<ActivationFacts>,
+    pub activations: IdMap<Activation, ActivationFacts>,
     /// Per thread, everything that its activations did, in order.
-    pub logs: Vec<Vec<(Activation, Step)>>,
+    pub logs: IdMap<Thread, Vec<(Activation, Step)>>,
     /// Per thread, the events that the program reported.
-    pub reported: Vec<i64>,
+    pub reported: IdMap<Thread, i64>,
 }

@@ -3,7 +3,7 @@
 use crate::graph::cfg::Cfg;
 use crate::graph::dfs::Dfs;
 use crate::graph::loops::LoopForest;
-use crate::ids::{Block, Edge};
+use crate::ids::{Block, Edge, IdMap, Variable};
 use crate::place::affine::{AffineVariable, Quotient, mask};
 use crate::probe::{Closing, Probe};
 use std::collections::BTreeMap;
@@ -19,9 +19,9 @@ pub(super) struct Variables<'a> {
 #[derive(Clone, Debug)]
 pub(super) struct Values {
     /// Per variable, its value now and when its loop was entered.
-    values: Vec<(u64, u64)>,
+    values: IdMap<Variable, (u64, u64)>,
     /// When each variable's loop was entered, and when each block was last left, by which edge.
-    entered: Vec<u64>,
+    entered: IdMap<Variable, u64>,
     left: BTreeMap<Block, (u64, Edge)>,
     time: u64,
 }
@@ -33,7 +33,12 @@ impl<'a> Variables<'a> {
 
     pub(super) fn begin(&self) -> Values {
         let count = self.facts.len();
-        Values { values: vec![(0, 0); count], entered: vec![0; count], left: BTreeMap::new(), time: 0 }
+        Values {
+            values: IdMap::filled((0, 0), count),
+            entered: IdMap::filled(0, count),
+            left: BTreeMap::new(),
+            time: 0,
+        }
     }
 
     /// The program moves its variables. They enter their loops with the `initial` values.
@@ -41,7 +46,9 @@ impl<'a> Variables<'a> {
         let (src, dst) = (cfg.src(edge), cfg.dst(edge));
         now.time += 1;
         now.left.insert(src, (now.time, edge));
-        for ((facts, (value, entry)), entered) in self.facts.iter().zip(&mut now.values).zip(&mut now.entered) {
+        for ((facts, (value, entry)), entered) in
+            self.facts.iter().zip(now.values.iter_mut()).zip(now.entered.iter_mut())
+        {
             let Some(l) = self.loops.headed_by(facts.header) else { continue };
             if dst == facts.header && !self.loops.contains(l, src) {
                 *value = initial() & mask(facts.bits);
@@ -66,7 +73,7 @@ impl<'a> Variables<'a> {
     }
 
     fn counted(&self, now: &Values, closing: Closing) -> u64 {
-        let (value, entry) = now.values[closing.variable.index()];
+        let (value, entry) = now.values[closing.variable];
         let facts = &self.facts[closing.variable.index()];
         let bits = facts.bits;
         let value = value.wrapping_add(facts.ahead_at(closing.from).cast_unsigned());
@@ -80,7 +87,7 @@ impl Values {
     /// condition.
     fn went(&self, closing: Closing, edge: Edge, src: Block) -> bool {
         match self.left.get(&src) {
-            Some(&(time, way)) if time > self.entered[closing.variable.index()] => way == edge,
+            Some(&(time, way)) if time > self.entered[closing.variable] => way == edge,
             _ => self.time.is_multiple_of(3),
         }
     }

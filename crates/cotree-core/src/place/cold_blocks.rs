@@ -14,7 +14,7 @@ use crate::facts::{EdgeKind, Function};
 use crate::graph::cfg::Cfg;
 use crate::graph::dfs::Dfs;
 use crate::graph::loops::LoopForest;
-use crate::ids::Edge;
+use crate::ids::{Block, Edge, IdMap};
 use crate::plan::FunctionPlan;
 use crate::probe::{Place, PlacedProbe, Probe};
 use crate::weight::prediction;
@@ -37,7 +37,7 @@ pub fn edges_to_cold_counters<'p>(
     plan: impl Into<FunctionPlan<'p>>,
 ) -> Vec<Edge> {
     let conditional = |edge: Edge| {
-        let kind = function.edges.get(edge.index()).map(|facts| facts.kind);
+        let kind = function.edges.get(edge).map(|facts| facts.kind);
         matches!(kind, Some(EdgeKind::True | EdgeKind::False)) && cfg.succs(cfg.src(edge)).len() == 2
     };
     // A copy is where a loop is entered, and code generators recognise loops.
@@ -56,16 +56,16 @@ pub fn edges_to_cold_counters<'p>(
     let loops = LoopForest::new(cfg, &dfs);
     let likelihoods = prediction::likelihoods(function, cfg, &dfs, &loops, hints);
     let cold = comes_to_cold(cfg, &dfs, hints);
-    let mut weighted = vec![false; cfg.edge_count()];
-    for (edge, _) in &hints.weights {
-        weighted[edge.index()] = true;
+    let mut weighted = cfg.per_edge(false);
+    for &(edge, _) in &hints.weights {
+        weighted[edge] = true;
     }
     edges.retain(|&edge| {
         let ways = cfg.succs(cfg.src(edge));
         let border = |&way: &Edge| loops.outermost_left(way).is_some() || dfs.is_backedge(way);
-        let known = |&way: &Edge| cold[cfg.dst(way).index()] || weighted[way.index()];
-        let all: f64 = ways.iter().map(|way| likelihoods[way.index()]).sum();
-        let share = likelihoods[edge.index()] / all;
+        let known = |&way: &Edge| cold[cfg.dst(way)] || weighted[way];
+        let all: f64 = ways.iter().map(|&way| likelihoods[way]).sum();
+        let share = likelihoods[edge] / all;
         loops.innermost(cfg.src(edge)).is_some()
             && !ways.iter().any(|way| border(way) || known(way))
             && (LEAST..=MOST).contains(&share)
@@ -74,14 +74,14 @@ pub fn edges_to_cold_counters<'p>(
 }
 
 /// Per block, whether all ways on from it, turns of loops aside, come to a call of a cold function.
-fn comes_to_cold(cfg: &Cfg, dfs: &Dfs, hints: &Hints) -> Vec<bool> {
-    let mut cold = vec![false; cfg.block_count()];
-    for block in &hints.cold {
-        cold[block.index()] = true;
+fn comes_to_cold(cfg: &Cfg, dfs: &Dfs, hints: &Hints) -> IdMap<Block, bool> {
+    let mut cold = cfg.per_block(false);
+    for &block in &hints.cold {
+        cold[block] = true;
     }
     for &block in dfs.postorder() {
         let mut ways = cfg.succs(block).iter().filter(|&&way| !dfs.is_backedge(way)).peekable();
-        cold[block.index()] |= ways.peek().is_some() && ways.all(|&way| cold[cfg.dst(way).index()]);
+        cold[block] |= ways.peek().is_some() && ways.all(|&way| cold[cfg.dst(way)]);
     }
     cold
 }

@@ -10,7 +10,7 @@
 
 use crate::facts::Function;
 use crate::graph::cfg::Cfg;
-use crate::ids::{Block, Counter, Edge};
+use crate::ids::{Block, Counter, Edge, IdMap};
 use crate::plan::{CounterPlan, Measure};
 use crate::probe::{Place, PlacedProbe, Probe};
 use crate::weight::weighting::Weighting;
@@ -57,16 +57,16 @@ struct Calls {
 pub struct Placer<'a> {
     function: &'a Function,
     cfg: &'a Cfg,
-    calls: Vec<Calls>,
+    calls: IdMap<Block, Calls>,
 }
 
 impl<'a> Placer<'a> {
     /// Looks at the function's call sites; `cfg` is the function's own graph.
     #[must_use]
     pub fn new(function: &'a Function, cfg: &'a Cfg) -> Self {
-        let mut calls = vec![Calls::default(); cfg.block_count()];
+        let mut calls = cfg.per_block(Calls::default());
         for site in function.sites() {
-            if let Some(calls) = calls.get_mut(site.block.index()) {
+            if let Some(calls) = calls.get_mut(site.block) {
                 calls.any = true;
                 calls.terminator |= site.terminator;
             }
@@ -106,11 +106,11 @@ impl<'a> Placer<'a> {
     pub fn counter(&self, edge: Edge) -> Placement {
         let (direct, src) = (self.direct(edge), self.cfg.src(edge));
         // Calls that are no sites are never abandoned: before them the count is the same, and they may be tail calls.
-        let calls = self.function.blocks.get(src.index()).is_some_and(|facts| facts.instructions.calls > 0);
+        let calls = self.function.blocks.get(src).is_some_and(|facts| facts.instructions.calls > 0);
         if direct.place == Place::End(src)
             && !direct.if_taken
             && calls
-            && !self.calls[src.index()].any
+            && !self.calls[src].any
             && self.may_end_in_tail_call(edge)
         {
             return Placement { place: Place::Start(src), ..direct };
@@ -123,7 +123,7 @@ impl<'a> Placer<'a> {
     #[must_use]
     pub fn direct(&self, edge: Edge) -> Placement {
         let (src, dst) = (self.cfg.src(edge), self.cfg.dst(edge));
-        let (place, if_taken) = if self.cfg.succs(src).len() == 1 && !self.calls[src.index()].terminator {
+        let (place, if_taken) = if self.cfg.succs(src).len() == 1 && !self.calls[src].terminator {
             (Place::End(src), false)
         } else if dst != self.cfg.exit() && self.cfg.preds(dst).len() == 1 {
             (Place::Start(dst), false)
@@ -136,7 +136,7 @@ impl<'a> Placer<'a> {
     }
 
     fn splittable(&self, edge: Edge) -> bool {
-        self.function.edges.get(edge.index()).is_none_or(|facts| facts.kind.splittable())
+        self.function.edges.get(edge).is_none_or(|facts| facts.kind.splittable())
     }
 
     /// Is this the only way on from a block whose last call may be a tail call (or never return)? A probe behind the
@@ -144,7 +144,7 @@ impl<'a> Placer<'a> {
     #[must_use]
     pub fn follows_tail_call(&self, edge: Edge) -> bool {
         let src = self.cfg.src(edge);
-        self.cfg.succs(src).len() == 1 && self.calls[src.index()].any && self.may_end_in_tail_call(edge)
+        self.cfg.succs(src).len() == 1 && self.calls[src].any && self.may_end_in_tail_call(edge)
     }
 
     /// Does the edge lead straight out of the function, with nothing in between that matters to a tail call?
@@ -157,8 +157,8 @@ impl<'a> Placer<'a> {
     #[must_use]
     pub fn is_bare_return(&self, block: Block) -> bool {
         let leaves = matches!(self.cfg.succs(block), [only] if self.cfg.dst(*only) == self.cfg.exit());
-        let size = self.function.blocks.get(block.index()).map_or(u32::MAX, |facts| facts.instructions.total);
-        leaves && !self.calls[block.index()].any && size <= BARE_RETURN
+        let size = self.function.blocks.get(block).map_or(u32::MAX, |facts| facts.instructions.total);
+        leaves && !self.calls[block].any && size <= BARE_RETURN
     }
 }
 

@@ -18,7 +18,7 @@ use crate::facts::{EdgeKind, Function};
 use crate::graph::cfg::Cfg;
 use crate::graph::dfs::Dfs;
 use crate::graph::loops::LoopForest;
-use crate::ids::{Edge, Loop};
+use crate::ids::{Edge, IdMap, Loop};
 use crate::place::affine::{AffineVariable, LARGE};
 use crate::plan::{CounterPlan, FunctionPlan};
 use crate::probe::{Place, PlacedProbe, Probe, Reg};
@@ -108,17 +108,18 @@ fn tight_loops(
     variables: &[AffineVariable],
     loops: &LoopForest,
 ) -> BTreeMap<Loop, Tight> {
-    let mut fit: Vec<bool> = loops.loops().map(|l| !loops.is_irreducible(l) && loops.exit_count(l) > 0).collect();
+    let mut fit: IdMap<Loop, bool> =
+        loops.loops().map(|l| !loops.is_irreducible(l) && loops.exit_count(l) > 0).collect();
     for outer in loops.loops().filter_map(|l| loops.parent(l)) {
-        fit[outer.index()] = false;
+        fit[outer] = false;
     }
     let calls = (cfg.blocks().zip(&function.blocks)).filter(|(_, facts)| facts.instructions.calls > 0).map(|(b, _)| b);
     for l in function.sites().map(|site| site.block).chain(calls).filter_map(|block| loops.innermost(block)) {
-        fit[l.index()] = false;
+        fit[l] = false;
     }
     let mut exits: BTreeMap<Loop, Vec<Edge>> = BTreeMap::new();
     for edge in cfg.edges().filter(|&e| e != cfg.exit_edge()) {
-        let from = loops.innermost(cfg.src(edge)).filter(|l| fit[l.index()]);
+        let from = loops.innermost(cfg.src(edge)).filter(|&l| fit[l]);
         if let Some(l) = from.filter(|&l| !loops.contains(l, cfg.dst(edge))) {
             exits.entry(l).or_default().push(edge);
         }
@@ -126,17 +127,17 @@ fn tight_loops(
     // Estimates do not fit searches, which end early.
     let moves = |l: Loop| variables.iter().any(|variable| !variable.shifted && variable.header == loops.header(l));
     exits.retain(|&l, exits| !weighting.is_guess() || (weighting.likely(exits.iter().copied()) == 1 && moves(l)));
-    let mut instructions = vec![0.0; loops.len()];
+    let mut instructions: IdMap<Loop, f64> = IdMap::filled(0.0, loops.len());
     for (block, facts) in cfg.blocks().zip(&function.blocks) {
         if let Some(l) = loops.innermost(block) {
-            instructions[l.index()] += weighting.block(block) * f64::from(facts.instructions.total);
+            instructions[l] += weighting.block(block) * f64::from(facts.instructions.total);
         }
     }
     #[allow(clippy::cast_precision_loss, reason = "costs are estimates")]
     let crowd = function.blocks.len() as f64 / CROWD;
     let judge = |(l, exits): (Loop, Vec<Edge>)| {
         let circuits = weighting.block(loops.header(l));
-        let idle = 1.0 - instructions[l.index()] / circuits.max(f64::MIN_POSITIVE) / INSTRUCTIONS_MEANWHILE;
+        let idle = 1.0 - instructions[l] / circuits.max(f64::MIN_POSITIVE) / INSTRUCTIONS_MEANWHILE;
         let sure = if weighting.is_guess() { SURE_TRIPS } else { 1.0 };
         let entries: f64 = exits.iter().map(|&e| weighting.edge(e)).sum();
         let mut left = exits.iter().map(|&e| place(function, cfg, loops, l, e)).collect::<Option<Vec<_>>>()?;
@@ -153,7 +154,7 @@ fn place(function: &Function, cfg: &Cfg, loops: &LoopForest, l: Loop, exit: Edge
     if dst != cfg.exit() && cfg.preds(dst).iter().all(|&e| loops.contains(l, cfg.src(e))) {
         return Some(Place::Start(dst));
     }
-    let kind = function.edges.get(exit.index())?.kind;
+    let kind = function.edges.get(exit)?.kind;
     let splittable = kind.splittable() && !kind.exceptional() && kind != EdgeKind::CallBrIndirect;
     splittable.then_some(Place::Edge(exit))
 }

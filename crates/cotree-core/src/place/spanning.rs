@@ -6,7 +6,7 @@
 
 use crate::graph::cfg::Cfg;
 use crate::graph::union_find::UnionFind;
-use crate::ids::Edge;
+use crate::ids::{Edge, IdMap};
 use crate::place::affine::fixed::FixedLoops;
 use crate::weight::weighting::Weighting;
 use std::cmp::Reverse;
@@ -34,7 +34,7 @@ pub enum Claim {
 /// A spanning tree (or forest); the edges off it are the chords.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpanningTree {
-    in_tree: Vec<bool>,
+    in_tree: IdMap<Edge, bool>,
     /// Edges that are neither in the tree nor chords, in order.
     apart: Vec<Edge>,
 }
@@ -89,10 +89,10 @@ impl SpanningTree {
         });
 
         let mut joined = UnionFind::new(cfg.block_count());
-        let mut in_tree = vec![false; cfg.edge_count()];
+        let mut in_tree = cfg.per_edge(false);
         let seed = seeded.then(|| cfg.exit_edge());
         for edge in seed.into_iter().chain(offers.into_iter().map(|offer| offer.4)) {
-            in_tree[edge.index()] = joined.union(cfg.src(edge).index(), cfg.dst(edge).index());
+            in_tree[edge] = joined.union(cfg.src(edge).index(), cfg.dst(edge).index());
         }
         Self { in_tree, apart: Vec::new() }
     }
@@ -100,12 +100,12 @@ impl SpanningTree {
     /// Is the edge in the tree?
     #[must_use]
     pub fn contains(&self, edge: Edge) -> bool {
-        self.in_tree[edge.index()]
+        self.in_tree[edge]
     }
 
     /// The edges off the tree, in edge order.
     pub fn chords(&self) -> impl Iterator<Item = Edge> {
-        let chords = self.in_tree.iter().enumerate().filter(|(_, inside)| !**inside).map(|(i, _)| Edge::new(i));
+        let chords = self.in_tree.numbered().filter(|(_, inside)| !**inside).map(|(edge, _)| edge);
         chords.filter(|edge| self.apart.binary_search(edge).is_err())
     }
 

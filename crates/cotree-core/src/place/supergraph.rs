@@ -11,7 +11,7 @@
 
 use crate::facts::Function;
 use crate::graph::cfg::Cfg;
-use crate::ids::{Block, FunctionId};
+use crate::ids::{Block, FunctionId, IdMap};
 use crate::method::counters::edge;
 use crate::plan::{CallPoint, CounterPlan, DerivedEntry};
 use crate::profile::EarlyExits;
@@ -24,7 +24,7 @@ pub struct Candidate {
     /// The saving, if they do.
     pub saves: f64,
     /// Per block, whether its count would follow from the entries only.
-    pub waits: Vec<bool>,
+    pub waits: IdMap<Block, bool>,
 }
 
 impl Candidate {
@@ -75,8 +75,7 @@ impl CallGraph {
         for (number, candidate) in (0u32..).zip(candidates) {
             for call in candidate.iter().flat_map(|c| &c.calls) {
                 let caller = call.function.index();
-                let waits =
-                    candidates.get(caller).and_then(Option::as_ref).and_then(|c| c.waits.get(call.block.index()));
+                let waits = candidates.get(caller).and_then(Option::as_ref).and_then(|c| c.waits.get(call.block));
                 if waits == Some(&true) {
                     callees[caller].push(number);
                 }
@@ -174,5 +173,5 @@ pub fn executions(caller: &Function, early: &EarlyExits, entries: i128, block: B
         return entries;
     }
     let before = caller.sites_of(block).take(after_sites as usize);
-    entries - before.map(|(site, _)| i128::from(early.at_site.get(site.index()).copied().unwrap_or(0))).sum::<i128>()
+    entries - before.map(|(site, _)| i128::from(early.at_site.get(site).copied().unwrap_or(0))).sum::<i128>()
 }

@@ -4,7 +4,7 @@
 //! function of that name that another module defines.
 
 use crate::facts::{Function, Linkage, ProgramMap, linker_name};
-use crate::ids::{CallId, FunctionId};
+use crate::ids::{CallId, FunctionId, IdMap};
 use crate::plan::CallPoint;
 use std::collections::HashMap;
 
@@ -16,12 +16,12 @@ use std::collections::HashMap;
 #[must_use]
 pub fn call_points(program: &ProgramMap, callers_known: &[bool]) -> Vec<Vec<CallPoint>> {
     let functions: Vec<&Function> = program.functions().map(|(_, function)| function).collect();
-    let after_sites: Vec<Vec<u32>> =
+    let after_sites: Vec<IdMap<CallId, u32>> =
         functions.iter().map(|function| function.calls.after_sites().map(|(_, after)| after).collect()).collect();
     let point = |(function, call): (FunctionId, CallId)| CallPoint {
         function,
         block: functions[function.index()].calls[call].block,
-        after_sites: after_sites[function.index()][call.index()],
+        after_sites: after_sites[function.index()][call],
     };
     callers(program, callers_known).into_iter().map(|calls| calls.into_iter().map(point).collect()).collect()
 }

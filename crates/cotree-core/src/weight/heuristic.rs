@@ -30,7 +30,7 @@
 use crate::graph::cfg::Cfg;
 use crate::graph::dfs::Dfs;
 use crate::graph::loops::LoopForest;
-use crate::ids::{Block, Edge, Loop};
+use crate::ids::{Block, Edge, IdMap, Loop};
 
 /// The assumed number of iterations of a loop.
 pub const LOOP_MULTIPLIER: f64 = 10.0;
@@ -42,28 +42,28 @@ const CEILING: f64 = 1e100;
 /// and finite, and only the proportions of those that compete matter. The paper takes each branch to be equally likely
 /// to go each way: all likelihoods are 1.
 #[must_use]
-pub fn weights(cfg: &Cfg, likelihood: impl Fn(Edge) -> f64) -> Vec<f64> {
+pub fn weights(cfg: &Cfg, likelihood: impl Fn(Edge) -> f64) -> IdMap<Edge, f64> {
     let dfs = Dfs::new(cfg);
     let loops = LoopForest::new(cfg, &dfs);
-    let mut exits_of: Vec<Vec<Edge>> = vec![Vec::new(); loops.len()];
+    let mut exits_of: IdMap<Loop, Vec<Edge>> = IdMap::filled(Vec::new(), loops.len());
     for edge in cfg.edges() {
         if let Some(left) = loops.outermost_left(edge) {
-            exits_of[left.index()].push(edge);
+            exits_of[left].push(edge);
         }
     }
     let mut assigned_exits = NestSums::new(&loops);
-    let mut weights = vec![0.0; cfg.edge_count()];
-    weights[cfg.exit_edge().index()] = 1.0;
+    let mut weights = cfg.per_edge(0.0);
+    weights[cfg.exit_edge()] = 1.0;
 
     for block in dfs.reverse_postorder().filter(|&b| b != cfg.exit()) {
         let forward = cfg.preds(block).iter().filter(|&&e| !dfs.is_backedge(e));
-        let weight: f64 = forward.map(|e| weights[e.index()]).sum();
+        let weight: f64 = forward.map(|&e| weights[e]).sum();
         let mut total = weight;
         if let Some(l) = loops.headed_by(block) {
             if weight < CEILING {
                 total *= LOOP_MULTIPLIER;
             }
-            let exits = &exits_of[l.index()];
+            let exits = &exits_of[l];
             let mut left = weight - assigned_exits.within(l);
             if left <= 0.0 {
                 #[allow(clippy::cast_precision_loss, reason = "edge numbers are 32 bits wide")]
@@ -73,7 +73,7 @@ pub fn weights(cfg: &Cfg, likelihood: impl Fn(Edge) -> f64) -> Vec<f64> {
             let all: f64 = exits.iter().map(|&e| likelihood(e)).sum();
             for &exit in exits {
                 let share = left * (likelihood(exit) / all);
-                weights[exit.index()] = share;
+                weights[exit] = share;
                 assigned_exits.add(loops.innermost(cfg.src(exit)).unwrap_or(l), share);
             }
         }
@@ -89,14 +89,14 @@ fn share_out(
     block: Block,
     total: f64,
     likelihood: impl Fn(Edge) -> f64,
-    weights: &mut [f64],
+    weights: &mut IdMap<Edge, f64>,
 ) {
     let is_exit = |e: Edge| loops.outermost_left(e).is_some();
     let (mut exits, mut others, mut all) = (0.0, 0.0, 0.0);
     for &edge in cfg.succs(block) {
         all += likelihood(edge);
         if is_exit(edge) {
-            exits += weights[edge.index()];
+            exits += weights[edge];
         } else {
             others += likelihood(edge);
         }
@@ -104,9 +104,9 @@ fn share_out(
     let left = total - exits;
     for &edge in cfg.succs(block) {
         if left <= 0.0 {
-            weights[edge.index()] = total * (likelihood(edge) / all);
+            weights[edge] = total * (likelihood(edge) / all);
         } else if !is_exit(edge) {
-            weights[edge.index()] = left * (likelihood(edge) / others);
+            weights[edge] = left * (likelihood(edge) / others);
         }
     }
 }
@@ -117,8 +117,8 @@ fn share_out(
 /// prefix sums would drown small weights in large ones.
 struct NestSums {
     /// The loops within loop `l` (itself included) are `first[l]..end[l]` of the leaves.
-    first: Vec<usize>,
-    end: Vec<usize>,
+    first: IdMap<Loop, usize>,
+    end: IdMap<Loop, usize>,
     /// Node `i` sums nodes `2 * i` and `2 * i + 1`; leaves come last.
     sums: Vec<f64>,
 }
@@ -126,27 +126,28 @@ struct NestSums {
 impl NestSums {
     fn new(loops: &LoopForest) -> Self {
         let count = loops.len();
-        let mut size = vec![1usize; count];
+        let mut size: IdMap<Loop, usize> = IdMap::filled(1, count);
         for l in loops.loops().rev() {
             if let Some(outer) = loops.parent(l) {
-                size[outer.index()] += size[l.index()];
+                let inside = size[l];
+                size[outer] += inside;
             }
         }
-        let mut first = vec![0; count];
-        let mut next_within = vec![0; count];
+        let mut first: IdMap<Loop, usize> = IdMap::filled(0, count);
+        let mut next_within: IdMap<Loop, usize> = IdMap::filled(0, count);
         let mut next_root = 0;
         for l in loops.loops() {
-            let next = loops.parent(l).map_or(&mut next_root, |outer| &mut next_within[outer.index()]);
-            first[l.index()] = *next;
-            *next += size[l.index()];
-            next_within[l.index()] = first[l.index()] + 1;
+            let next = loops.parent(l).map_or(&mut next_root, |outer| &mut next_within[outer]);
+            first[l] = *next;
+            *next += size[l];
+            next_within[l] = first[l] + 1;
         }
         let end = first.iter().zip(size).map(|(first, size)| first + size).collect();
         Self { first, end, sums: vec![0.0; 2 * count] }
     }
 
     fn add(&mut self, l: Loop, value: f64) {
-        let mut node = self.sums.len() / 2 + self.first[l.index()];
+        let mut node = self.sums.len() / 2 + self.first[l];
         while node > 0 {
             self.sums[node] += value;
             node /= 2;
@@ -155,7 +156,7 @@ impl NestSums {
 
     fn within(&self, l: Loop) -> f64 {
         let leaves = self.sums.len() / 2;
-        let (mut low, mut high) = (leaves + self.first[l.index()], leaves + self.end[l.index()]);
+        let (mut low, mut high) = (leaves + self.first[l], leaves + self.end[l]);
         let mut sum = 0.0;
         while low < high {
             if low % 2 == 1 {

@@ -16,7 +16,7 @@ use crate::graph::cfg::Cfg;
 use crate::graph::dfs::Dfs;
 use crate::graph::dominators::Dominators;
 use crate::graph::loops::LoopForest;
-use crate::ids::{Block, Edge};
+use crate::ids::{Block, Edge, IdMap};
 use crate::weight::likelihood::{self, UNLIKELY};
 
 /// A loop goes on at a branch back to its header. Likelihoods do not decide how long loops last; this one decides how
@@ -55,12 +55,12 @@ fn holds(test: Test) -> f64 {
 
 /// Per edge, EXIT→entry included, its likelihood among the edges of its block: positive and finite.
 #[must_use]
-pub fn likelihoods(function: &Function, cfg: &Cfg, dfs: &Dfs, loops: &LoopForest, hints: &Hints) -> Vec<f64> {
+pub fn likelihoods(function: &Function, cfg: &Cfg, dfs: &Dfs, loops: &LoopForest, hints: &Hints) -> IdMap<Edge, f64> {
     let mut predictor = Predictor::new(function, cfg, dfs, loops, hints);
     let mut branches = hints.branches.iter().peekable();
     for block in cfg.blocks().filter(|&b| b != cfg.exit()) {
         let branch = branches.next_if(|branch| branch.block == block);
-        if cfg.succs(block).len() > 1 && !predictor.weighted[block.index()] {
+        if cfg.succs(block).len() > 1 && !predictor.weighted[block] {
             if let (Some(branch), &[taken, other]) = (branch, cfg.succs(block))
                 // A test of a loop's variable that leaves the loop does not say how soon it does so.
                 && !(branch.test == Test::StepBelow && predictor.may_leave_loop(block))
@@ -83,36 +83,36 @@ struct Predictor<'a> {
     loops: &'a LoopForest,
     post: Dominators,
     /// Is the edge almost never taken?
-    never: Vec<bool>,
+    never: IdMap<Edge, bool>,
     /// Did the compiler have weights for the branches of the block?
-    weighted: Vec<bool>,
-    cold: Vec<bool>,
-    returns: Vec<Option<i64>>,
-    likelihoods: Vec<f64>,
+    weighted: IdMap<Block, bool>,
+    cold: IdMap<Block, bool>,
+    returns: IdMap<Edge, Option<i64>>,
+    likelihoods: IdMap<Edge, f64>,
 }
 
 impl<'a> Predictor<'a> {
     fn new(function: &'a Function, cfg: &'a Cfg, dfs: &'a Dfs, loops: &'a LoopForest, hints: &Hints) -> Self {
         let mut likelihoods = likelihood::likelihoods(function, cfg);
         let never = likelihoods.iter().map(|&likelihood| likelihood <= UNLIKELY).collect();
-        let mut weighted = vec![false; cfg.block_count()];
+        let mut weighted = cfg.per_block(false);
         for &(edge, weight) in &hints.weights {
-            weighted[cfg.src(edge).index()] = true;
-            likelihoods[edge.index()] *= weight + 1.0;
+            weighted[cfg.src(edge)] = true;
+            likelihoods[edge] *= weight + 1.0;
         }
-        let mut cold = vec![false; cfg.block_count()];
-        for block in &hints.cold {
-            cold[block.index()] = true;
+        let mut cold = cfg.per_block(false);
+        for &block in &hints.cold {
+            cold[block] = true;
         }
-        let mut returns = vec![None; cfg.edge_count()];
+        let mut returns = cfg.per_edge(None);
         for &(edge, value) in &hints.returns {
-            returns[edge.index()] = Some(value);
+            returns[edge] = Some(value);
         }
         Self { function, cfg, dfs, loops, post: Dominators::post(cfg), never, weighted, cold, returns, likelihoods }
     }
 
     fn multiply(&mut self, edge: Edge, probability: f64) {
-        self.likelihoods[edge.index()] *= probability / (1.0 - probability);
+        self.likelihoods[edge] *= probability / (1.0 - probability);
     }
 
     /// Does any way out of the block leave a loop?
@@ -122,8 +122,8 @@ impl<'a> Predictor<'a> {
 
     /// The rules that look at where a branch leads to.
     fn predict(&mut self, block: Block) {
-        self.rule(block, COLD, |this, edge| this.cold[this.cfg.dst(edge).index()]);
-        let possible = |&&edge: &&Edge| !self.never[edge.index()];
+        self.rule(block, COLD, |this, edge| this.cold[this.cfg.dst(edge)]);
+        let possible = |&&edge: &&Edge| !self.never[edge];
         let ways: Vec<Edge> = self.cfg.succs(block).iter().filter(possible).copied().collect();
         let leaves = |edge: Edge| self.loops.outermost_left(edge).is_some();
         let leaving = ways.iter().filter(|&&edge| leaves(edge)).count();
@@ -136,11 +136,11 @@ impl<'a> Predictor<'a> {
             return;
         }
         self.rule(block, CALLS, |this, edge| {
-            let target = this.function.blocks.get(this.cfg.dst(edge).index());
+            let target = this.function.blocks.get(this.cfg.dst(edge));
             target.is_some_and(|facts| facts.instructions.calls > 0) && this.optional(block, this.cfg.dst(edge))
         });
-        self.rule(block, RETURNS_NEGATIVE, |this, edge| this.returns[edge.index()].is_some_and(|value| value < 0));
-        self.rule(block, RETURNS_CONSTANT, |this, edge| this.returns[edge.index()].is_some_and(|value| value >= 0));
+        self.rule(block, RETURNS_NEGATIVE, |this, edge| this.returns[edge].is_some_and(|value| value < 0));
+        self.rule(block, RETURNS_CONSTANT, |this, edge| this.returns[edge].is_some_and(|value| value >= 0));
         self.rule(block, ENTERS_LOOP, |this, edge| {
             let target = this.cfg.dst(edge);
             let heads = |at: Block| this.loops.headed_by(at).is_some() && this.optional(block, at);

@@ -10,6 +10,7 @@
 //! Matching is a guess. What it says only chooses between ways to compile the same program.
 
 use crate::facts::{Function, LineSpan};
+use crate::ids::{Block, Edge, IdMap};
 use crate::profile::FunctionProfile;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
@@ -218,15 +219,15 @@ impl Matching {
     #[must_use]
     pub fn transfer(&self, earlier: &Outline, later: &Outline, counts: &FunctionProfile) -> FunctionProfile {
         let (old, new) = (Side::new(earlier), Side::new(later));
-        let block = |own: &Option<u32>| own.and_then(|own| counts.blocks.get(own as usize).copied()).unwrap_or(0);
-        let mut edges = vec![0; later.edges.len()];
-        let of_edges = counts.edges.as_deref().unwrap_or_default();
+        let block = |own: &Option<u32>| own.and_then(|own| counts.blocks.get(Block(own)).copied()).unwrap_or(0);
+        let mut edges: IdMap<Edge, u64> = IdMap::filled(0, later.edges.len());
+        let of_edges = |edge: usize| counts.edges.as_ref().and_then(|edges| edges.get(Edge::new(edge))).copied();
         for (own, matched) in self.earlier.iter().enumerate() {
             let Some(matched) = *matched else { continue };
             let (from, to) = (&old.out[matched as usize], &new.out[own]);
             if old.ways[matched as usize] == new.ways[own] {
                 for (&from, &to) in from.iter().zip(to) {
-                    edges[to] = of_edges.get(from).copied().unwrap_or(0);
+                    edges[Edge::new(to)] = of_edges(from).unwrap_or(0);
                 }
             }
         }

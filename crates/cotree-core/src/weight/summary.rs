@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     fn function(blocks: &[u64]) -> FunctionProfile {
-        FunctionProfile { blocks: blocks.to_vec(), ..FunctionProfile::default() }
+        FunctionProfile { blocks: blocks.to_vec().into(), ..FunctionProfile::default() }
     }
 
     #[test]

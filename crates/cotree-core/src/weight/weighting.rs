@@ -7,7 +7,7 @@ use crate::facts::hints::Hints;
 use crate::graph::cfg::Cfg;
 use crate::graph::dfs::Dfs;
 use crate::graph::loops::LoopForest;
-use crate::ids::{Block, Edge};
+use crate::ids::{Block, Edge, IdMap};
 use crate::profile::FunctionProfile;
 use crate::weight::heuristic;
 use crate::weight::likelihood;
@@ -22,8 +22,8 @@ const SELDOM: f64 = 1.0 / 64.0;
 /// no user of a weighting relies on it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Weighting {
-    edges: Vec<f64>,
-    blocks: Vec<f64>,
+    edges: IdMap<Edge, f64>,
+    blocks: IdMap<Block, f64>,
     guessed: bool,
 }
 
@@ -31,14 +31,14 @@ impl Weighting {
     /// Makes a weighting of one weight per edge, EXIT→entry included; a block weighs the sum of the edges into it.
     /// Missing, negative and infinite weights become 0.
     #[must_use]
-    pub fn new(cfg: &Cfg, mut edges: Vec<f64>) -> Self {
+    pub fn new(cfg: &Cfg, mut edges: IdMap<Edge, f64>) -> Self {
         edges.resize(cfg.edge_count(), 0.0);
         for weight in &mut edges {
             if !weight.is_finite() || *weight < 0.0 {
                 *weight = 0.0;
             }
         }
-        let blocks = cfg.blocks().map(|b| cfg.preds(b).iter().map(|e| edges[e.index()]).sum()).collect();
+        let blocks = cfg.blocks().map(|b| cfg.preds(b).iter().map(|&e| edges[e]).sum()).collect();
         Self { edges, blocks, guessed: false }
     }
 
@@ -76,7 +76,7 @@ impl Weighting {
         let dfs = Dfs::new(cfg);
         let loops = LoopForest::new(cfg, &dfs);
         let likelihoods = prediction::likelihoods(function, cfg, &dfs, &loops, hints);
-        Self::guess(cfg, |edge| likelihoods[edge.index()])
+        Self::guess(cfg, |edge| likelihoods[edge])
     }
 
     /// The static heuristic in which branches to panics and exceptions are unlikely ([`crate::weight::likelihood`]),
@@ -85,7 +85,7 @@ impl Weighting {
     #[must_use]
     pub fn expected(function: &Function, cfg: &Cfg) -> Self {
         let likelihoods = likelihood::likelihoods(function, cfg);
-        Self::guess(cfg, |edge| likelihoods[edge.index()])
+        Self::guess(cfg, |edge| likelihoods[edge])
     }
 
     /// The static heuristic of the paper, which uses only the graph ([`crate::weight::heuristic`]).
@@ -97,7 +97,7 @@ impl Weighting {
     /// Every edge alike.
     #[must_use]
     pub fn uniform(cfg: &Cfg) -> Self {
-        Self::new(cfg, vec![1.0; cfg.edge_count()])
+        Self::new(cfg, cfg.per_edge(1.0))
     }
 
     /// The counts of an earlier run; `None` where they can't guide a placement: another shape of graph, no edge
@@ -117,7 +117,7 @@ impl Weighting {
     /// The weight of an edge.
     #[must_use]
     pub fn edge(&self, edge: Edge) -> f64 {
-        self.edges[edge.index()]
+        self.edges[edge]
     }
 
     /// How many of the edges, one of which is taken, are expected to be taken at all: errors and panics aside.
@@ -130,6 +130,6 @@ impl Weighting {
     /// The weight of a block: the sum of the weights of the edges that enter it.
     #[must_use]
     pub fn block(&self, block: Block) -> f64 {
-        self.blocks[block.index()]
+        self.blocks[block]
     }
 }

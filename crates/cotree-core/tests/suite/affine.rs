@@ -6,7 +6,7 @@ use cotree_core::facts::{Calls, EdgeKind, Function};
 use cotree_core::graph::cfg::Cfg;
 use cotree_core::graph::dfs::Dfs;
 use cotree_core::graph::loops::LoopForest;
-use cotree_core::ids::{Block, Edge, Loop};
+use cotree_core::ids::{Block, Edge, Loop, Variable};
 use cotree_core::interpret::{From, Machine, Until, Walk, observe};
 use cotree_core::method::counters::{CounterMethod, edge, recover};
 use cotree_core::place::affine::region::LoopRegion;
@@ -255,7 +255,7 @@ proptest! {
         if let Some((plan, _)) = edge::plan_entered(function, cfg, weighting, &trades) {
             let counts = run(&case, &plan);
             for (block, count) in edge::foresee(function, cfg, &plan.key, &counts, &early).unwrap().into_iter().enumerate() {
-                prop_assert!(count.is_none_or(|count| count == i128::from(truth.blocks[block])), "block {}", block);
+                prop_assert!(count.is_none_or(|count| count == i128::from(truth.blocks[Block::new(block)])), "block {}", block);
             }
             let entries = i128::from(truth.entries);
             prop_assert_eq!(edge::recover_entered(function, cfg, &plan.key, &counts, &early, entries).unwrap(), truth);
@@ -271,7 +271,7 @@ proptest! {
         for trade in trades.verdicts.iter().flatten().chain(trades.conditional.iter().map(|(_, trade)| trade)) {
             let mut plan = CounterPlan::default();
             trade.add(&mut plan);
-            prop_assert_eq!(run(&case, &plan)[0], truth.edges.as_ref().unwrap()[trade.edge.index()], "{:?}", trade);
+            prop_assert_eq!(run(&case, &plan)[0], truth.edges.as_ref().unwrap()[trade.edge], "{:?}", trade);
         }
     }
 
@@ -341,8 +341,8 @@ fn random_variables_are_rich() {
         let truth = observe(&case.function, &case.cfg, &case.walks).unwrap().0.edges.unwrap();
         for (_, trade) in &trades.conditional {
             let sibling = case.cfg.succs(case.cfg.src(trade.edge)).iter().find(|&&e| e != trade.edge).unwrap();
-            busy += usize::from(truth[trade.edge.index()] > 2);
-            idle += usize::from(truth[trade.edge.index()] == 0 && truth[sibling.index()] > 0);
+            busy += usize::from(truth[trade.edge] > 2);
+            idle += usize::from(truth[trade.edge] == 0 && truth[*sibling] > 0);
         }
         for placed in &plan.probes {
             used += usize::from(matches!(placed.probe, Probe::CloseIf(..)));
@@ -446,7 +446,7 @@ fn a_branch_that_stays_is_counted_by_how_often_its_loop_went_around() {
         machine.run(walks.last().unwrap()).unwrap();
     }
     let (truth, early) = observe(&f, &cfg, &walks).unwrap();
-    assert_eq!(truth.edges.as_ref().unwrap()[edge_between(&cfg, 1, 2).index()], 5);
+    assert_eq!(truth.edges.as_ref().unwrap()[edge_between(&cfg, 1, 2)], 5);
     let counts = machine.into_effects().counters;
     assert_eq!(recover(CounterMethod::Edge, &f, &cfg, &plan.key, &counts, &early).unwrap(), truth);
 }
@@ -474,7 +474,7 @@ fn control_equivalent_increments_add_up() {
     let (f, cfg) = count_zeros();
     let sum = counter(&cfg, 1, &[(2, 3, 1), (2, 4, 1), (4, 1, 2)], 32);
     let trades = Trades::new(&f, &cfg, &Weighting::expected(&f, &cfg), &[sum]);
-    let Ok(trade) = &trades.verdicts[0] else { panic!("{trades:?}") };
+    let Ok(trade) = &trades.verdicts[Variable(0)] else { panic!("{trades:?}") };
     assert_eq!(trade.closings[0].1.step, 3);
 }
 
@@ -483,7 +483,7 @@ fn a_loop_that_never_runs_twice_keeps_its_counter() {
     let (f, cfg) = count_zeros();
     let i = AffineVariable { trips: Some(2), ..counter(&cfg, 1, &[(4, 1, 1)], 32) };
     let trades = Trades::new(&f, &cfg, &Weighting::expected(&f, &cfg), &[i]);
-    let edge = trades.verdicts[0].as_ref().unwrap().edge;
+    let edge = trades.verdicts[Variable(0)].as_ref().unwrap().edge;
     assert_eq!(trades.of(edge), None);
 }
 
@@ -511,7 +511,7 @@ fn two_backedges_with_an_increment_each() {
     let n = counter(&cfg, 1, &[(3, 1, -1), (4, 1, -1)], 64);
     let weighting = Weighting::expected(&f, &cfg);
     let trades = Trades::new(&f, &cfg, &weighting, std::slice::from_ref(&n));
-    assert_eq!(trades.verdicts[0].as_ref().unwrap().edge, edge_between(&cfg, 1, 2));
+    assert_eq!(trades.verdicts[Variable(0)].as_ref().unwrap().edge, edge_between(&cfg, 1, 2));
     assert_eq!(counts_inside(&edge::plan_affine(&f, &cfg, &weighting, &[n]), &cfg), 1);
 }
 
@@ -531,7 +531,7 @@ fn an_exit_in_the_middle_knows_what_it_has_missed() {
     let i = [counter(&cfg, 1, &[(2, 1, -3)], 64)];
     let trades = Trades::new(&f, &cfg, &Weighting::expected(&f, &cfg), &i);
     let mut plan = CounterPlan::default();
-    let trade = trades.verdicts[0].as_ref().unwrap();
+    let trade = trades.verdicts[Variable(0)].as_ref().unwrap();
     trade.add(&mut plan);
     let mut machine = Machine::new(&f, &cfg, &plan).with_variables(&i);
     walks.iter().for_each(|w| drop(machine.run(w).unwrap()));

@@ -50,7 +50,7 @@ fn truth(outcome: &Outcome, program: &Program, kind: EventKind) -> Told {
     for log in &outcome.truth.logs {
         let mut stack: Vec<Frame> = Vec::new();
         for &(activation, step) in log {
-            let number = outcome.truth.activations[activation.index()].function.index();
+            let number = outcome.truth.activations[activation].function.index();
             let function = &program.functions[number];
             if let Step::Begin = step {
                 *told.entries.entry(number).or_default() += 1;
@@ -81,7 +81,7 @@ fn truth(outcome: &Outcome, program: &Program, kind: EventKind) -> Told {
             frame.calling = None;
             *told.exclusive.entry(number).or_default() += more;
             // What a handler does is nothing that the calls do which it interrupts.
-            let handles = |frame: &Frame| outcome.truth.activations[frame.activation.index()].handles;
+            let handles = |frame: &Frame| outcome.truth.activations[frame.activation].handles;
             let first = stack.iter().rposition(handles).unwrap_or(0);
             for frame in &stack[first..] {
                 *told.inclusive.entry(frame.function).or_default() += more;
@@ -96,7 +96,7 @@ fn truth(outcome: &Outcome, program: &Program, kind: EventKind) -> Told {
                     let frame = stack.last_mut().unwrap();
                     frame.calling = Some(call);
                 }
-                Step::Take(edge) if function.edges[edge.index()].dst == function.exit() => drop(stack.pop()),
+                Step::Take(edge) if function.edges[edge].dst == function.exit() => drop(stack.pop()),
                 Step::Abandoned(_) => drop(stack.pop()),
                 _ => {}
             }
@@ -145,7 +145,7 @@ fn check(outcome: &Outcome, program: &Program, map: &ProgramMap, plan: &UnitEven
             for (call, sum) in sums.calls.iter().enumerate() {
                 let key = (number, CallId::new(call));
                 let inclusive = told.in_calls.get(&key).copied().unwrap_or(0);
-                let form = plan.functions[number].key.sums.calls[call];
+                let form = plan.functions[number].key.sums.calls[CallId::new(call)];
                 match sum {
                     Some(sum) => {
                         prop_assert_eq!(sum.inclusive[kind], inclusive, "{:?}", key);

@@ -30,7 +30,7 @@ proptest! {
             let truth = &outcome.truth.functions[number].calls;
             for (call, count) in profile.calls.iter().enumerate() {
                 let is_mark = function.calls[CallId::new(call)].resume_marker;
-                prop_assert_eq!(*count, (!is_mark).then_some(truth[call]), "call {} of function {}", call, number);
+                prop_assert_eq!(*count, (!is_mark).then_some(truth[CallId::new(call)]), "call {} of function {}", call, number);
             }
         }
     }

@@ -25,7 +25,7 @@ fn straight() -> Function {
 
 fn branching(mut function: Function) -> Function {
     for (edge, kind) in [(1, EdgeKind::True), (2, EdgeKind::False), (3, EdgeKind::True), (4, EdgeKind::False)] {
-        function.edges[edge].kind = kind;
+        function.edges[Edge::new(edge)].kind = kind;
     }
     function
 }
@@ -88,9 +88,9 @@ fn the_borders_of_loops_are_known_without() {
 fn what_is_known_is_not_told_again() {
     let mut panics = looping();
     // b4 ends in `unreachable` in place of going back; b3 goes back.
-    panics.edges[5].dst = Block(1);
-    panics.edges[6].dst = Block(6);
-    panics.edges[6].kind = EdgeKind::Unreachable;
+    panics.edges[Edge(5)].dst = Block(1);
+    panics.edges[Edge(6)].dst = Block(6);
+    panics.edges[Edge(6)].kind = EdgeKind::Unreachable;
     assert!(of(&panics, &tested(2, Test::Negative, false), &[PAST]).is_empty());
     let cold = Hints { cold: vec![Block(4)], ..tested(2, Test::Negative, false) };
     assert!(of(&looping(), &cold, &[PAST]).is_empty());
@@ -111,7 +111,7 @@ fn what_is_known_is_not_told_again() {
 #[test]
 fn switches_are_left_alone() {
     let mut function = looping();
-    function.edges[3].kind = EdgeKind::Case(1);
-    function.edges[4].kind = EdgeKind::Default;
+    function.edges[Edge(3)].kind = EdgeKind::Case(1);
+    function.edges[Edge(4)].kind = EdgeKind::Default;
     assert!(of(&function, &tested(2, Test::Negative, false), &[PAST]).is_empty());
 }

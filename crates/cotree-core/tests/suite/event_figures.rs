@@ -50,12 +50,12 @@ fn function() -> Function {
     };
     let list: Vec<_> = EDGES.iter().map(ends).chain([(6, 7, true)]).collect();
     let mut function = random::function(7, &list, &[]);
-    assert_eq!(function.edges[9].kind, EdgeKind::Return);
+    assert_eq!(function.edges[Edge(9)].kind, EdgeKind::Return);
     for name in NAMES {
         let instructions =
             InstructionCounts { total: u32::try_from(events(name)).unwrap(), ..InstructionCounts::default() };
         let runs = vec![Run { instructions, ..Run::default() }];
-        function.blocks[block(name).index()] = BlockFacts { instructions, runs, ..BlockFacts::default() };
+        function.blocks[block(name)] = BlockFacts { instructions, runs, ..BlockFacts::default() };
     }
     function
 }
@@ -72,9 +72,9 @@ fn plan() -> EventPlan {
     };
     let previous = FunctionProfile {
         entries: 10,
-        blocks: NAMES.map(entries).to_vec(),
-        edges: Some(counts),
-        early: Vec::new(),
+        blocks: NAMES.map(entries).to_vec().into(),
+        edges: Some(counts.into()),
+        early: Vec::new().into(),
         flaws: Vec::new(),
     };
     let facts = UnitFacts { previous: vec![Some(&previous)], ..UnitFacts::new(&map) };

@@ -71,7 +71,7 @@ impl Walker<'_> {
         }
         self.before += self.events.block(block) as i64;
         let ways: Vec<usize> =
-            (0..self.function.edges.len()).filter(|&e| self.function.edges[e].src == block).collect();
+            (0..self.function.edges.len()).filter(|&e| self.function.edges[Edge::new(e)].src == block).collect();
         if ways.is_empty() {
             return Ok(None);
         }
@@ -80,7 +80,7 @@ impl Walker<'_> {
             self.probes(Place::After(last));
         }
         self.probes(Place::Edge(Edge::new(edge)));
-        let next = self.function.edges[edge].dst;
+        let next = self.function.edges[Edge::new(edge)].dst;
         if next == self.function.exit() {
             prop_assert_eq!(self.counted + queries.returned, self.before);
             return Ok(None);

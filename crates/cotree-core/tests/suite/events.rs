@@ -28,7 +28,8 @@ pub fn with_events(function: &mut Function, seed: u64) {
             (0..calls + usize::from(!ends)).map(run).filter(|run| run.instructions.total > 0).collect();
         let none = InstructionCounts::default();
         let instructions = runs.iter().fold(none, |sum, run| sum.plus(run.instructions));
-        function.blocks[block] = BlockFacts { instructions, runs, ..std::mem::take(&mut function.blocks[block]) };
+        function.blocks[Block::new(block)] =
+            BlockFacts { instructions, runs, ..std::mem::take(&mut function.blocks[Block::new(block)]) };
     }
 }
 
@@ -87,7 +88,7 @@ pub fn truth(outcome: &Outcome, program: &Program, kind: EventKind) -> u64 {
     let mut at: BTreeMap<_, (Block, u64)> = BTreeMap::new();
     let mut total = 0;
     for &(activation, step) in outcome.truth.logs.iter().flatten() {
-        let number = outcome.truth.activations[activation.index()].function.index();
+        let number = outcome.truth.activations[activation].function.index();
         let (function, events) = (&program.functions[number], &events[number]);
         match step {
             Step::Enter(block) => drop(at.insert(activation, (block, 0))),
@@ -255,7 +256,7 @@ proptest! {
         for function in &mut plan.functions {
             function.key.at_sites = vec![vec![lacking; 3]; 2];
         }
-        let early: Vec<_> = program.functions.iter().map(|_| cotree_core::profile::EarlyExits { at_site: vec![i64::MIN, 1, 7] }).collect();
+        let early: Vec<_> = program.functions.iter().map(|_| cotree_core::profile::EarlyExits { at_site: vec![i64::MIN, 1, 7].into() }).collect();
         let early = EarlyEvents { exits: early.iter().map(Some).collect(), ..EarlyEvents::default() };
         let profile = recover(&plan, &map, &counters, &early);
         prop_assert_eq!(profile.is_ok(), counters.len() == 4);

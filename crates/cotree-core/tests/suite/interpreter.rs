@@ -101,8 +101,8 @@ fn abandoned_calls_skip_what_follows() {
         &[walk(From::Site(Site(1)), &[1, 2], Until::Exit), walk(From::Entry, &[0], Until::Site(Site(2)))],
     )
     .unwrap();
-    assert_eq!((profile.entries, profile.blocks), (1, vec![1, 2]));
-    assert_eq!(profile.edges, Some(vec![1, 1, 1]));
+    assert_eq!((profile.entries, profile.blocks), (1, vec![1, 2].into()));
+    assert_eq!(profile.edges, Some(vec![1, 1, 1].into()));
     assert_eq!(early.at_site, [0, -1, 1]);
 }
 

@@ -23,7 +23,7 @@ fn function(blocks: usize, edges: &[(u32, u32)], calls: &[u32]) -> Function {
     };
     let call = |&block: &u32| Call { block: Block(block), callee: Callee::Symbol("callee".into()), ..Call::default() };
     Function {
-        blocks: vec![BlockFacts::default(); blocks],
+        blocks: vec![BlockFacts::default(); blocks].into(),
         edges: edges.iter().map(edge).collect(),
         calls: calls.iter().map(call).collect(),
         ..Function::default()
@@ -257,7 +257,7 @@ fn a_cycle_of_calls_is_cut_once() {
 #[test]
 fn an_exception_ends_a_path_and_begins_one_where_it_lands() {
     let mut main = function(3, &[(0, 1), (0, 2), (1, 3), (2, 3)], &[0]);
-    (main.edges[0].kind, main.edges[1].kind) = (EdgeKind::InvokeNormal, EdgeKind::InvokeUnwind);
+    (main.edges[Edge(0)].kind, main.edges[Edge(1)].kind) = (EdgeKind::InvokeNormal, EdgeKind::InvokeUnwind);
     main.calls.update(|_, call| (call.is_site, call.terminator) = (true, true));
     let mut f = function(1, &[(0, 1)], &[0]);
     f.calls.update(|_, call| call.is_site = true);

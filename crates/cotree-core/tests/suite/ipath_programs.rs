@@ -145,7 +145,7 @@ impl Enumeration<'_> {
     fn run(&mut self, truth: &Truth) {
         let mut all: BTreeMap<Activation, OnTheWay> = BTreeMap::new();
         for &(activation, step) in truth.logs.iter().flatten() {
-            let facts = truth.activations[activation.index()];
+            let facts = truth.activations[activation];
             let mut at = all.remove(&activation).unwrap_or_default();
             at.function = facts.function;
             match step {
@@ -178,7 +178,7 @@ impl Enumeration<'_> {
                     at.calling = Some(call);
                 }
                 Done::Take(edge) => {
-                    let kind = self.program.functions[at.function.index()].edges[edge.index()].kind;
+                    let kind = self.program.functions[at.function.index()].edges[edge].kind;
                     if kind != EdgeKind::InvokeUnwind {
                         self.come_back(&mut at);
                     }
@@ -244,7 +244,7 @@ impl Enumeration<'_> {
     fn take(&mut self, at: &mut OnTheWay, edge: Edge) {
         let cfg = &self.program.graphs[at.function.index()];
         let (src, dst) = (cfg.src(edge), cfg.dst(edge));
-        if self.program.functions[at.function.index()].edges[edge.index()].kind == EdgeKind::InvokeUnwind {
+        if self.program.functions[at.function.index()].edges[edge].kind == EdgeKind::InvokeUnwind {
             self.begin(at, Role::BeginOnEdge(edge));
         } else if self.push(at, Role::EndOnEdge(edge)) {
             self.count(&at.path);

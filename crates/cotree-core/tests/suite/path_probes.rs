@@ -141,7 +141,7 @@ fn the_cost_of_a_loop() {
     let all: Vec<_> = edges.iter().map(|&(a, b)| (a, b, true)).collect();
     let f = random::function(6, &all, &[]);
     let cfg = f.cfg().unwrap();
-    let run = Weighting::new(&cfg, vec![1.0, 5.0, 5.0, 5.0, 5.0, 9.0, 1.0, 1.0, 1.0]);
+    let run = Weighting::new(&cfg, vec![1.0, 5.0, 5.0, 5.0, 5.0, 9.0, 1.0, 1.0, 1.0].into());
     let plan = path::plan(&f, &cfg, &Weighting::heuristic(&cfg), PathOptions::default()).unwrap();
     let mut cost = PathCost::default();
     for array in [8, 7] {

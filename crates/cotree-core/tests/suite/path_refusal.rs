@@ -46,7 +46,7 @@ fn what_does_not_belong_together() {
     assert_eq!(run(&[], &[nowhere]), Err(PathError::NoSuchSite(Site(2))));
     let other = Cfg::new(1, [(Block(0), Block(1))]).unwrap();
     assert_eq!(recover(&f, &other, &plan.key, &counters, &[], &[]), Err(PathError::ForeignGraph));
-    let early = EarlyExits { at_site: vec![0, 3] };
+    let early = EarlyExits { at_site: vec![0, 3].into() };
     assert_eq!(without_registers(&early), [Abandoned { site: Site(1), register: None, count: 3 }]);
 }
 

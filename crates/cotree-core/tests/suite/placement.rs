@@ -51,10 +51,10 @@ fn a_call_before_the_way_out_may_be_a_tail_call() {
     assert_eq!(place(&calls, 2), (Place::End(Block(1)), Measure::Edge(Edge(2))));
     // Without its call, and short, 3 is where calls of several blocks return together.
     calls.0.calls = calls.0.sites().take(1).cloned().collect();
-    calls.0.blocks[3].instructions.total = 1;
+    calls.0.blocks[Block(3)].instructions.total = 1;
     assert_eq!(place(&calls, 2), (Place::Start(Block(1)), Measure::Block(Block(1))));
     assert_eq!(place(&calls, 3), (Place::End(Block(2)), Measure::Edge(Edge(3))), "2 calls nothing");
-    calls.0.blocks[3].instructions.total = 9;
+    calls.0.blocks[Block(3)].instructions.total = 9;
     assert_eq!(place(&calls, 2), (Place::End(Block(1)), Measure::Edge(Edge(2))));
 }
 
@@ -62,16 +62,16 @@ fn a_call_before_the_way_out_may_be_a_tail_call() {
 fn a_call_that_is_never_abandoned_may_be_a_tail_call_too() {
     // 1 calls something that is no site, 2 calls nothing; 3 is short.
     let mut calls = case(4, &EDGES, &[]);
-    calls.0.blocks[1].instructions.calls = 1;
-    calls.0.blocks[3].instructions.total = 1;
+    calls.0.blocks[Block(1)].instructions.calls = 1;
+    calls.0.blocks[Block(3)].instructions.total = 1;
     assert_eq!(place(&calls, 2), (Place::Start(Block(1)), Measure::Edge(Edge(2))));
     assert_eq!(place(&calls, 3), (Place::End(Block(2)), Measure::Edge(Edge(3))));
     // With more to do in 3 there is no tail call, nor where a site comes first.
-    calls.0.blocks[3].instructions.total = 9;
+    calls.0.blocks[Block(3)].instructions.total = 9;
     assert_eq!(place(&calls, 2), (Place::End(Block(1)), Measure::Edge(Edge(2))));
     let mut both = case(4, &EDGES, &[(1, false)]);
-    both.0.blocks[1].instructions.calls = 2;
-    both.0.blocks[3].instructions.total = 1;
+    both.0.blocks[Block(1)].instructions.calls = 2;
+    both.0.blocks[Block(3)].instructions.total = 1;
     assert_eq!(place(&both, 2), (Place::Start(Block(1)), Measure::Block(Block(1))));
 }
 
@@ -101,7 +101,7 @@ fn edges_of_computed_gotos() {
     assert!(critical.if_taken && !critical.needs_jump() && critical.place == Place::End(Block(0)));
 
     // The tree takes the critical edge, though it weighs nothing and all others much.
-    let weighting = Weighting::new(&goto.1, vec![9.0, 9.0, 0.0, 9.0, 9.0, 9.0]);
+    let weighting = Weighting::new(&goto.1, vec![9.0, 9.0, 0.0, 9.0, 9.0, 9.0].into());
     let made = plan(CounterMethod::Edge, &goto.0, &goto.1, &weighting);
     assert!(!made.key.measures.contains(&Measure::Edge(Edge(2))), "{made:?}");
     // In the redundant reference it is counted where it is taken.

@@ -6,7 +6,7 @@ use cotree_core::facts::{EdgeKind, Function};
 use cotree_core::graph::cfg::Cfg;
 use cotree_core::graph::dfs::Dfs;
 use cotree_core::graph::loops::LoopForest;
-use cotree_core::ids::{Block, Edge};
+use cotree_core::ids::{Block, Edge, IdMap};
 use cotree_core::interpret::{self, observe};
 use cotree_core::method::counters::{CounterMethod, plan, recover};
 use cotree_core::weight::likelihood::UNLIKELY;
@@ -19,7 +19,7 @@ fn if_then() -> Function {
     random::function(3, &[(0, 1, true), (0, 2, true), (1, 2, true), (2, 3, true)], &[])
 }
 
-fn likelihoods(function: &Function, hints: &Hints) -> Vec<f64> {
+fn likelihoods(function: &Function, hints: &Hints) -> IdMap<Edge, f64> {
     let cfg = function.cfg().unwrap();
     let dfs = Dfs::new(&cfg);
     prediction::likelihoods(function, &cfg, &dfs, &LoopForest::new(&cfg, &dfs), hints)
@@ -60,7 +60,7 @@ fn tests_speak_of_the_way_on_which_they_hold() {
 #[test]
 fn evidence_is_put_together() {
     let mut function = if_then();
-    function.blocks[1].instructions.calls = 1;
+    function.blocks[Block(1)].instructions.calls = 1;
     let called = first(&likelihoods(&function, &Hints::default()), [0, 1]);
     assert!(called < 0.5, "the call may be gone past");
     let tested = tested(Test::Negative, true);
@@ -68,8 +68,8 @@ fn evidence_is_put_together() {
     let both = first(&likelihoods(&function, &tested), [0, 1]);
     let (p, q) = (called, negative);
     assert!(close(both, p * q / (p * q + (1.0 - p) * (1.0 - q))));
-    function.blocks[2].instructions.calls = 1;
-    function.blocks[1].instructions.calls = 0;
+    function.blocks[Block(2)].instructions.calls = 1;
+    function.blocks[Block(1)].instructions.calls = 0;
     assert_eq!(likelihoods(&function, &Hints::default()), [1.0; 5], "this call comes either way");
 }
 
@@ -118,9 +118,9 @@ fn a_loops_variable_says_nothing_where_it_ends_the_loop() {
 fn a_loop_that_is_left_by_a_panic_alone_stays() {
     // 0→1 (header); 1→2, 1→3; 2→1 (back); 3→EXIT (unreachable).
     let mut function = random::function(4, &[(0, 1), (1, 2), (1, 3), (2, 1), (3, 4)].map(|(a, b)| (a, b, true)), &[]);
-    function.edges[4].kind = EdgeKind::Unreachable;
+    function.edges[Edge(4)].kind = EdgeKind::Unreachable;
     let all = likelihoods(&function, &tested(Test::Positive, true));
-    assert_eq!(all[1..3], [1.0, UNLIKELY]);
+    assert_eq!((all[Edge(1)], all[Edge(2)]), (1.0, UNLIKELY));
 }
 
 /// Hints that need not make any sense.

@@ -3,7 +3,7 @@
 
 use crate::programs::{Life, Program, programs, programs_of_llvm};
 use cotree_core::facts::{Call, Function};
-use cotree_core::ids::{Block, CallId, Counter, Edge, FunctionId};
+use cotree_core::ids::{Block, CallId, Counter, Edge, FunctionId, IdMap, Site};
 use cotree_core::interpret::{Action, Outcome, Step, observe};
 use cotree_core::method::counters::{CounterMethod, plan, recover};
 use cotree_core::method::path::{self, Abandoned, PathMethod, PathOptions, PathPlan};
@@ -24,28 +24,28 @@ fn weighting(program: &Program, function: usize, seed: u64) -> Weighting {
 }
 
 /// What the log says of a function: entries, blocks, edges, calls, early exits.
-type Tally = (u64, Vec<u64>, Vec<u64>, Vec<u64>, Vec<i64>);
+type Tally = (u64, IdMap<Block, u64>, IdMap<Edge, u64>, IdMap<CallId, u64>, IdMap<Site, i64>);
 
 fn tally(outcome: &Outcome, program: &Program, function: FunctionId) -> Tally {
     let facts = &program.functions[function.index()];
     let mut tally = (
         0,
-        vec![0; facts.blocks.len()],
-        vec![0; facts.edges.len()],
-        vec![0; facts.calls.len()],
-        vec![0; facts.sites().len()],
+        IdMap::filled(0, facts.blocks.len()),
+        IdMap::filled(0, facts.edges.len()),
+        IdMap::filled(0, facts.calls.len()),
+        IdMap::filled(0, facts.sites().len()),
     );
     for &(activation, step) in outcome.truth.logs.iter().flatten() {
-        if outcome.truth.activations[activation.index()].function != function {
+        if outcome.truth.activations[activation].function != function {
             continue;
         }
         match step {
             Step::Begin => tally.0 += 1,
-            Step::Enter(block) => tally.1[block.index()] += 1,
-            Step::Take(edge) => tally.2[edge.index()] += 1,
-            Step::Call(call) => tally.3[call.index()] += 1,
-            Step::Abandoned(site) => tally.4[site.unwrap().index()] += 1,
-            Step::Revived(site) => tally.4[site.unwrap().index()] -= 1,
+            Step::Enter(block) => tally.1[block] += 1,
+            Step::Take(edge) => tally.2[edge] += 1,
+            Step::Call(call) => tally.3[call] += 1,
+            Step::Abandoned(site) => tally.4[site.unwrap()] += 1,
+            Step::Revived(site) => tally.4[site.unwrap()] -= 1,
             Step::Catch | Step::Access(..) => {}
         }
     }
@@ -56,7 +56,7 @@ fn tally(outcome: &Outcome, program: &Program, function: FunctionId) -> Tally {
 fn caught(outcome: &Outcome, program: &Program) -> BTreeMap<(FunctionId, CallId), i64> {
     let (mut under_way, mut caught) = (BTreeMap::new(), BTreeMap::new());
     for &(activation, step) in outcome.truth.logs.iter().flatten() {
-        let function = outcome.truth.activations[activation.index()].function;
+        let function = outcome.truth.activations[activation].function;
         let calls = &program.functions[function.index()].calls;
         match step {
             Step::Call(call) => drop(under_way.insert(activation, call)),
@@ -84,9 +84,9 @@ proptest! {
             let own = &truth.functions[number];
             let profile = own.profile();
             for block in (0..facts.blocks.len()).map(Block::new) {
-                let along = |edges: &[Edge]| edges.iter().map(|&e| own.edges.get(e.index()).map_or(own.entries, |&n| n) as i64).sum::<i64>();
-                let early: i64 = facts.sites_of(block).map(|(site, _)| own.at_site[site.index()]).sum();
-                prop_assert_eq!(along(graph.preds(block)), own.blocks[block.index()] as i64);
+                let along = |edges: &[Edge]| edges.iter().map(|&e| own.edges.get(e).map_or(own.entries, |&n| n) as i64).sum::<i64>();
+                let early: i64 = facts.sites_of(block).map(|(site, _)| own.at_site[site]).sum();
+                prop_assert_eq!(along(graph.preds(block)), own.blocks[block] as i64);
                 prop_assert_eq!(along(graph.preds(block)) - early, along(graph.succs(block)), "{:?}", block);
             }
             let called: u64 = truth.callees.iter().filter(|(call, _)| call.2 == id).map(|(_, &count)| count).sum();
@@ -97,7 +97,7 @@ proptest! {
         }
         for &(caller, call, callee) in truth.callees.keys() {
             let count: u64 = truth.callees.range((caller, call, FunctionId(0))..=(caller, call, FunctionId(u32::MAX))).map(|(_, n)| n).sum();
-            prop_assert!(count <= truth.functions[caller.index()].calls[call.index()], "{:?}", callee);
+            prop_assert!(count <= truth.functions[caller.index()].calls[call], "{:?}", callee);
         }
     }
 
@@ -162,9 +162,9 @@ proptest! {
             let facts = &program.functions[f];
             let counted = &outcome.counts(FunctionId::new(f)).counters;
             for (call, _) in facts.calls.numbered().filter(|(_, facts)| facts.comes_back()) {
-                let early = facts.calls.site_of(call).map_or(0, |site| truth.at_site[site.index()]);
+                let early = facts.calls.site_of(call).map_or(0, |site| truth.at_site[site]);
                 let caught = caught.get(&(FunctionId::new(f), call)).copied().unwrap_or(0);
-                prop_assert_eq!(counted[call.index()] as i64, truth.calls[call.index()] as i64 - early - caught, "{}", call);
+                prop_assert_eq!(counted[call.index()] as i64, truth.calls[call] as i64 - early - caught, "{}", call);
             }
         }
     }
@@ -229,9 +229,10 @@ fn random_runs_are_rich() {
             };
             *seen.entry(what).or_default() += 1;
         }
-        let recursive = outcome.truth.activations.iter().filter(|a| {
-            a.caller.is_some_and(|(caller, _)| outcome.truth.activations[caller.index()].function == a.function)
-        });
+        let recursive =
+            outcome.truth.activations.iter().filter(|a| {
+                a.caller.is_some_and(|(caller, _)| outcome.truth.activations[caller].function == a.function)
+            });
         *seen.entry("runs").or_default() += 1;
         *seen.entry("recursive calls").or_default() += recursive.count();
         *seen.entry("threads at once").or_default() +=

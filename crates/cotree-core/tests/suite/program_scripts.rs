@@ -65,7 +65,8 @@ fn handlers_run_between_any_two_probes() {
         assert_eq!(paths(&outcome, F), BTreeMap::from([(7, 2)]), "{steps} {probes}");
         assert_eq!(outcome.counts(F).counters, [2, 0]);
         assert_eq!((outcome.truth.functions[0].entries, outcome.alive.len()), (2, 0));
-        begun.push(outcome.truth.logs[0].iter().position(|step| *step == (Activation(1), Step::Begin)).unwrap());
+        begun
+            .push(outcome.truth.logs[Thread(0)].iter().position(|step| *step == (Activation(1), Step::Begin)).unwrap());
     }
     assert!(begun.is_sorted() && begun[0] < begun[begun.len() - 1], "{begun:?}");
 }
@@ -77,7 +78,7 @@ fn what_a_handler_ends_is_interrupted() {
         run(&[Enter(F), Take(Edge(0)), signal, call(0, None), Exit]).unwrap().truth
     };
     let truth = ends(1);
-    assert_eq!((truth.interrupted, &truth.functions[1].at_site), (vec![(F, Block(0))], &vec![1, 0]));
+    assert_eq!((truth.interrupted, &truth.functions[1].at_site), (vec![(F, Block(0))], &vec![1, 0].into()));
     // In a call, it is where it can be seen.
     let signal = Action::Signal { handler: G, steps: 0, probes: 0 };
     let truth = run(&[Enter(F), call(0, None), signal, call(0, None), Exit]).unwrap().truth;
@@ -91,8 +92,8 @@ fn jumps_go_to_call_sites() {
     let outcome =
         run(&[Enter(F), Take(Edge(0)), call(1, Some(G)), call(0, None), back, Take(Edge(0)), Take(Edge(1))]).unwrap();
     let truth = &outcome.truth;
-    assert_eq!((&truth.functions[0].at_site, &truth.functions[1].at_site), (&vec![-1, 1], &vec![1, 0]));
-    assert_eq!((&truth.functions[0].blocks, &truth.functions[0].edges), (&vec![1, 2], &vec![2, 1, 0]));
+    assert_eq!((&truth.functions[0].at_site, &truth.functions[1].at_site), (&vec![-1, 1].into(), &vec![1, 0].into()));
+    assert_eq!((&truth.functions[0].blocks, &truth.functions[0].edges), (&vec![1, 2].into(), &vec![2, 1, 0].into()));
     assert_eq!(truth.functions[0].calls, [1, 2]);
     // Only the `Set` is made anew, as the back end has it.
     assert_eq!(paths(&outcome, F), BTreeMap::from([(6, 1)]));
@@ -107,9 +108,9 @@ fn exceptions_are_caught_by_calls_that_end_blocks() {
     let outcome =
         run(&[&deep[..], &[Action::Throw { depth: 0 }, Take(Edge(2)), Take(Edge(0)), Take(Edge(1))]].concat());
     let truth = outcome.unwrap().truth;
-    assert_eq!((&truth.functions[0].at_site, &truth.functions[1].at_site), (&vec![0, 0], &vec![2, 0]));
-    assert_eq!((truth.functions[0].entries, &truth.functions[0].blocks), (1, &vec![2, 2]));
-    assert!(truth.logs[0].contains(&(Activation(0), Step::Catch)));
+    assert_eq!((&truth.functions[0].at_site, &truth.functions[1].at_site), (&vec![0, 0].into(), &vec![2, 0].into()));
+    assert_eq!((truth.functions[0].entries, &truth.functions[0].blocks), (1, &vec![2, 2].into()));
+    assert!(truth.logs[Thread(0)].contains(&(Activation(0), Step::Catch)));
     let uncaught = run(&[&deep[..], &[Action::Throw { depth: 1 }]].concat());
     assert_eq!(uncaught.unwrap_err(), ActionError::NotCaught);
 }
@@ -123,7 +124,7 @@ fn tail_calls_leave_no_frame() {
     let graphs = functions.each_ref().map(|f| f.cfg().unwrap());
     let script = [Enter(F), call(0, Some(G)), call(0, None), EndThread].map(|action| (MAIN, action));
     let truth = Process::new(functions.iter().zip(&graphs)).run(&script).unwrap().truth;
-    assert_eq!((truth.functions[0].entries, &truth.functions[0].edges), (1, &vec![1]));
+    assert_eq!((truth.functions[0].entries, &truth.functions[0].edges), (1, &vec![1].into()));
     assert_eq!(truth.functions[1].at_site, [1, 0]);
     assert_eq!(truth.callees, BTreeMap::from([((F, CallId(0), G), 1)]));
 }
@@ -144,10 +145,10 @@ fn forks_begin_with_nothing() {
     let outcome = outcome.unwrap();
     let truth = &outcome.truth;
     assert_eq!((truth.functions[0].entries, truth.functions[1].entries), (0, 0));
-    assert_eq!((&truth.functions[0].at_site, &truth.functions[1].at_site), (&vec![0, -1], &vec![-1, 0]));
-    assert_eq!((&truth.functions[0].edges, &truth.functions[1].edges), (&vec![0, 1, 0], &vec![1, 1, 0]));
+    assert_eq!((&truth.functions[0].at_site, &truth.functions[1].at_site), (&vec![0, -1].into(), &vec![-1, 0].into()));
+    assert_eq!((&truth.functions[0].edges, &truth.functions[1].edges), (&vec![0, 1, 0].into(), &vec![1, 1, 0].into()));
     assert_eq!((paths(&outcome, F), paths(&outcome, G)), (BTreeMap::from([(7, 1)]), BTreeMap::from([(7, 1)])));
-    assert_eq!(truth.activations[1].caller, Some((Activation(0), CallId(1))));
+    assert_eq!(truth.activations[Activation(1)].caller, Some((Activation(0), CallId(1))));
 }
 
 /// Each thread writes to its own; `exit` ends them all.
@@ -167,7 +168,7 @@ fn threads_have_their_own_counters() {
     let outcome = process.run(&script).unwrap();
     let counted: Vec<_> = outcome.threads.iter().map(|thread| thread.functions[0].counters[0]).collect();
     assert_eq!((counted, outcome.counts(F).counters), (vec![1, 0], vec![1, 0]));
-    assert_eq!((&outcome.truth.functions[0].at_site, outcome.alive.len()), (&vec![1, 1], 0));
+    assert_eq!((&outcome.truth.functions[0].at_site, outcome.alive.len()), (&vec![1, 1].into(), 0));
     assert_eq!(run(&[Enter(F), call(0, None), Exit, Enter(F)]).unwrap_err(), ActionError::Over);
 }
 

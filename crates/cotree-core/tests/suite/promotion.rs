@@ -173,7 +173,7 @@ fn others_count_in_memory() {
     let (calling, cfg) = function(&BRANCHING, 2, &[(3, false)]);
     assert!(!promotes(&expected(&calling, &cfg)), "what is in a register dies with its activation");
     let (mut returning, cfg) = function(&BRANCHING, 2, &[]);
-    returning.blocks[3].instructions.calls = 1;
+    returning.blocks[Block(3)].instructions.calls = 1;
     assert!(!promotes(&expected(&returning, &cfg)), "a call takes longer than memory, also if it certainly comes back");
     let (searching, cfg) = function(&[&[1], &[2, 5], &[3], &[4], &[1, 5], &[6]], 2, &[]);
     assert!(!promotes(&expected(&searching, &cfg)), "a search may end at once");

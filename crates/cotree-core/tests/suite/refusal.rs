@@ -33,7 +33,7 @@ fn what_does_not_fit_is_named() {
             CounterError::CounterMismatch { expected: n, found: n + 1 }
         );
         assert_eq!(
-            try_with(&function, &cfg, &made, &counts, &EarlyExits { at_site: vec![1, 2] }),
+            try_with(&function, &cfg, &made, &counts, &EarlyExits { at_site: vec![1, 2].into() }),
             CounterError::SiteMismatch { expected: 1, found: 2 }
         );
         let foreign = Cfg::new(1, [(Block(0), Block(1))]).unwrap();
@@ -50,7 +50,7 @@ fn what_does_not_fit_is_named() {
         let mut lost = function.clone();
         lost.calls.update(|_, call| call.block = Block(2));
         assert_eq!(
-            try_with(&lost, &cfg, &made, &counts, &EarlyExits { at_site: vec![1] }),
+            try_with(&lost, &cfg, &made, &counts, &EarlyExits { at_site: vec![1].into() }),
             CounterError::UnknownBlock(Block(2))
         );
         let untouched = Function { untouched: Some(Untouched::Naked), ..function.clone() };
@@ -63,7 +63,7 @@ fn what_does_not_fit_is_named() {
 fn flow_that_no_run_has_is_flagged_by_every_method_that_uses_the_law() {
     let (function, cfg) = example();
     // Five activations abandoned in block 1, which nobody entered.
-    let early = EarlyExits { at_site: vec![5] };
+    let early = EarlyExits { at_site: vec![5].into() };
     for method in [CounterMethod::Edge, CounterMethod::Vertex, CounterMethod::VertexEdge] {
         let made = plan(method, &function, &cfg, &Weighting::heuristic(&cfg));
         let profile = recover(method, &function, &cfg, &made.key, &vec![0; made.key.measures.len()], &early).unwrap();
@@ -81,7 +81,7 @@ fn a_block_can_not_lose_more_than_it_had() {
     for method in [CounterMethod::Edge, CounterMethod::Vertex, CounterMethod::VertexEdge] {
         let made = plan(method, &function, &cfg, &Weighting::heuristic(&cfg));
         let flaws = |counts: &[u64], at_site: [i64; 2]| {
-            let early = EarlyExits { at_site: at_site.to_vec() };
+            let early = EarlyExits { at_site: at_site.to_vec().into() };
             recover(method, &function, &cfg, &made.key, counts, &early).unwrap().flaws
         };
         assert_eq!(flaws(&vec![0; made.key.measures.len()], [-1, 1]), [Flaw::Inconsistent], "{method:?}");
@@ -163,7 +163,7 @@ proptest! {
         fitting.resize(function.sites().len(), -1);
         for method in CounterMethod::ALL {
             for early in [&early, &fitting] {
-                let early = EarlyExits { at_site: early.clone() };
+                let early = EarlyExits { at_site: early.clone().into() };
                 let counts = &counts[..plan.key.measures.len()];
                 if let Ok(profile) = recover(method, &function, &cfg, &plan.key, counts, &early) {
                     prop_assert_eq!(profile.blocks.len(), function.blocks.len());

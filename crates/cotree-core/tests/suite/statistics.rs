@@ -46,7 +46,7 @@ fn plans_made_by_guess_are_judged_by_fact() {
     let cfg = function.cfg().unwrap();
     let guide = Weighting::heuristic(&cfg);
     // In truth the loop runs a hundred times and the condition holds each time.
-    let fact = Weighting::new(&cfg, vec![1.0, 100.0, 1.0, 100.0, 0.0, 100.0, 100.0, 1.0, 1.0]);
+    let fact = Weighting::new(&cfg, vec![1.0, 100.0, 1.0, 100.0, 0.0, 100.0, 100.0, 1.0, 1.0].into());
     let exact = PlanStatistics::new(&function, &cfg, &fact, &fact);
     let guessed = PlanStatistics::new(&function, &cfg, &guide, &fact);
     assert_eq!(exact.edge, cost(3, 1, 101.0, 0.0), "the jump is never executed");

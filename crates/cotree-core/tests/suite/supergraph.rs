@@ -154,7 +154,7 @@ fn straight_line_leaves_cost_nothing() {
         Some(Measured { function: &leaf, key: &plan.key, counts: &[], early: &none }),
     ];
     let recovered: Vec<_> = recover(&measured, &entries).into_iter().map(|r| r.unwrap().unwrap()).collect();
-    let in_block = |b: usize| recovered[0].blocks[b];
+    let in_block = |b: usize| recovered[0].blocks[Block::new(b)];
     assert_eq!((counted.key.measures.len(), recovered[1].entries), (2, 2 * in_block(1) + in_block(2)));
     assert!(in_block(1) > 0 && in_block(2) > 0);
     assert_eq!(recovered[1].blocks, [recovered[1].entries]);

@@ -217,7 +217,7 @@ proptest! {
     fn structured_programs_have_the_cheapest_witnesses(cfg in structured::programs_without_jumps(), seed in any::<u64>()) {
         let count = cfg.edge_count() - 1;
         prop_assume!(count <= 14);
-        let weighting = Weighting::new(&cfg, runs(&cfg, seed));
+        let weighting = Weighting::new(&cfg, runs(&cfg, seed).into());
         let cost = |edges: &[Edge]| edges.iter().map(|&edge| weighting.edge(edge)).sum::<f64>();
         let placed = place_unblocked(&cfg, &weighting);
         prop_assert_eq!(check(&cfg, &placed), Ok(()));

@@ -5,7 +5,7 @@ use crate::random;
 use cotree_core::facts::{Access, AccessKind, Function};
 use cotree_core::graph::cfg::Cfg;
 use cotree_core::ids::{Block, CallId, Edge, FunctionId, Site};
-use cotree_core::interpret::{Action, Activation, Frames, Outcome, Step};
+use cotree_core::interpret::{Action, Activation, Frames, Outcome, Step, Thread};
 use cotree_core::method::trace::stream::{self, Control, ControlByte};
 use cotree_core::method::trace::{
     CallKind, Checkpoint, Event, Packing, ReadError, Reader, Tables, TraceBy, TraceCalls, TraceError, TraceKey,
@@ -100,11 +100,11 @@ fn tables(program: &Program, plans: &[TracePlan]) -> Vec<Option<Tables>> {
 
 /// A thread's log in the words of events.
 fn log(outcome: &Outcome, thread: usize) -> Vec<(FunctionId, Step)> {
-    let function = |activation: Activation| outcome.truth.activations[activation.index()].function;
+    let function = |activation: Activation| outcome.truth.activations[activation].function;
     outcome
         .truth
         .logs
-        .get(thread)
+        .get(Thread::new(thread))
         .into_iter()
         .flatten()
         .map(|&(activation, step)| (function(activation), step))

@@ -118,8 +118,12 @@ fn endless_loops_and_deep_nests_stay_finite() {
 fn an_earlier_run_weighs_what_it_counted() {
     let function = random::function(2, &[(0, 1, true), (0, 2, true), (1, 2, true)], &[]);
     let cfg = function.cfg().unwrap();
-    let mut profile =
-        FunctionProfile { entries: 7, blocks: vec![7, 4], edges: Some(vec![4, 3, 4]), ..FunctionProfile::default() };
+    let mut profile = FunctionProfile {
+        entries: 7,
+        blocks: vec![7, 4].into(),
+        edges: Some(vec![4, 3, 4].into()),
+        ..FunctionProfile::default()
+    };
     let of = |previous: Option<&FunctionProfile>| Weighting::from_previous(&function, &cfg, None, previous);
     let weighting = of(Some(&profile));
     assert_eq!(cfg.edges().map(|e| weighting.edge(e)).collect::<Vec<_>>(), [4.0, 3.0, 4.0, 7.0]);
@@ -127,11 +131,12 @@ fn an_earlier_run_weighs_what_it_counted() {
 
     let fallback = Weighting::expected(&function, &cfg);
     assert_eq!(of(None), fallback);
-    profile.edges = Some(vec![4, 3]);
+    profile.edges = Some(vec![4, 3].into());
     assert_eq!(of(Some(&profile)), fallback, "another graph");
     profile.edges = None;
     assert_eq!(of(Some(&profile)), fallback, "no edge counts");
-    let never = FunctionProfile { blocks: vec![0, 0], edges: Some(vec![0; 3]), ..FunctionProfile::default() };
+    let never =
+        FunctionProfile { blocks: vec![0, 0].into(), edges: Some(vec![0; 3].into()), ..FunctionProfile::default() };
     assert_eq!(of(Some(&never)), fallback, "never ran");
 }
 
@@ -141,31 +146,31 @@ fn panics_and_exceptions_are_unlikely() {
     // And 6, never reached.
     let edges = [(0, 1), (1, 2), (1, 4), (2, 1), (2, 3), (3, 7), (4, 5), (5, 7)].map(|(a, b)| (a, b, true));
     let mut function = random::function(7, &edges, &[]);
-    function.edges[7].kind = EdgeKind::Unreachable;
+    function.edges[Edge(7)].kind = EdgeKind::Unreachable;
     let cfg = function.cfg().unwrap();
     let unlikely = |function: &Function| {
         let all = likelihoods(function, &cfg);
-        (0..all.len()).filter(|&e| all[e] == UNLIKELY).collect::<Vec<_>>()
+        (0..all.len()).filter(|&e| all[Edge::new(e)] == UNLIKELY).collect::<Vec<_>>()
     };
     assert_eq!(unlikely(&function), [2, 6, 7]);
     let weighting = Weighting::expected(&function, &cfg);
     assert!(weighting.edge(Edge(2)) < 0.001 && weighting.edge(Edge(4)) > 0.999);
     assert_eq!(unbalanced(&cfg, &weighting), []);
 
-    function.edges[1].kind = EdgeKind::InvokeUnwind;
+    function.edges[Edge(1)].kind = EdgeKind::InvokeUnwind;
     assert_eq!(unlikely(&function), [1, 2, 6, 7]);
     // A loop that ends by nothing but a panic is not doomed while it lasts.
-    function.edges[1].kind = EdgeKind::Jump;
-    function.edges[5].kind = EdgeKind::Resume;
+    function.edges[Edge(1)].kind = EdgeKind::Jump;
+    function.edges[Edge(5)].kind = EdgeKind::Resume;
     assert_eq!(unlikely(&function), [2, 4, 5, 6, 7]);
 }
 
 #[test]
 fn weights_that_make_no_sense_are_zero() {
     let cfg = cfg(2, &[(0, 1), (0, 1), (1, 2)]);
-    let weighting = Weighting::new(&cfg, vec![f64::NAN, -1.0, f64::INFINITY]);
+    let weighting = Weighting::new(&cfg, vec![f64::NAN, -1.0, f64::INFINITY].into());
     assert!(cfg.edges().all(|e| weighting.edge(e) == 0.0));
-    let weighting = Weighting::new(&cfg, vec![2.0, 3.0]);
+    let weighting = Weighting::new(&cfg, vec![2.0, 3.0].into());
     assert_eq!((weighting.block(Block(1)), weighting.edge(cfg.exit_edge())), (5.0, 0.0));
 }
 

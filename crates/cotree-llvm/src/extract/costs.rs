@@ -219,17 +219,16 @@ pub fn add_costs(module: &Module, extracted: &mut Extracted, file: &CostFile) {
         let costs: Vec<Vec<u64>> = ir
             .blocks
             .iter()
-            .enumerate()
-            .map(|(index, block)| {
+            .zip(function.blocks.numbered())
+            .map(|(block, (id, facts))| {
                 let mut counted = block.instructions().filter(|&instruction| is_counted(instruction));
-                let runs = &function.blocks[index].runs;
                 let cost_of_run = |run: &Run| {
-                    let place = Place::new(function, Block::new(index), run.span, files, &mut names);
+                    let place = Place::new(function, id, run.span, files, &mut names);
                     let rules: Vec<&Rule> = file.rules.iter().rev().filter(|rule| place.is_of(rule)).collect();
                     let own = counted.by_ref().take(run.instructions.total as usize);
                     own.map(|instruction| u64::from(cost(&rules, instruction))).sum()
                 };
-                runs.iter().map(cost_of_run).collect()
+                facts.runs.iter().map(cost_of_run).collect()
             })
             .collect();
         for (block, costs) in function.blocks.iter_mut().zip(costs) {
@@ -253,7 +252,7 @@ impl<'a> Place<'a> {
         files: &'a [String],
         names: &mut HashMap<String, String>,
     ) -> Self {
-        let span = span.map(|span| &function.blocks[block.index()].lines[span as usize]);
+        let span = span.map(|span| &function.blocks[block].lines[span as usize]);
         let copy = span.and_then(|span| span.inlined).map(|copy| &function.inlined[copy as usize].symbol);
         let symbol = copy.unwrap_or(&function.symbol);
         let source_name = names.entry(symbol.clone()).or_insert_with(|| demangle(symbol)).clone();

@@ -184,7 +184,7 @@ impl<'m> Reader<'_, 'm> {
             doubts.push(Doubt::OptimisedBefore);
         }
         let (edges, modelled) = edges::edges(&blocks, &numbers);
-        facts.edges = edges;
+        facts.edges = edges.into();
         facts.untouched = self.untouched(function, modelled).or_else(|| {
             let file = position.map(|p| self.lines.file(p.file));
             self.selection.excludes(&symbol, file).then_some(Untouched::Excluded)

@@ -97,7 +97,7 @@ pub(super) fn close(
     let present = code.present(*variable.read.get(&closing.from).ok_or_else(unsupported)?);
     let entry = code.initial.get().and_then(|initial| initial.get(&closing.variable)).ok_or_else(unsupported)?;
     let entry = code.present(*entry);
-    let condition = match way.map(|way| code.facts.edges[way.index()]) {
+    let condition = match way.map(|way| code.facts.edges[way]) {
         None => None,
         Some(facts) => {
             let condition = *variable.conditions.get(&facts.src).ok_or_else(unsupported)?;

@@ -100,7 +100,7 @@ impl<'a, 'm> Code<'a, 'm> {
 
     /// Where the instruction that takes an edge is.
     pub(super) fn terminator(&self, edge: Edge) -> Instruction<'m> {
-        self.block(self.facts.edges[edge.index()].src).terminator()
+        self.block(self.facts.edges[edge].src).terminator()
     }
 
     /// The error of a probe that there is no code for.

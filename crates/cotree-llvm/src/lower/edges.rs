@@ -20,11 +20,11 @@ pub(super) fn lower(lowering: &Lowering<'_, '_>, on_edges: &[OnEdge]) -> Result<
     let edges = &lowering.code.facts.edges;
     let mut into: BTreeMap<Block, Vec<&OnEdge>> = BTreeMap::new();
     for probed in on_edges {
-        into.entry(edges[probed.0.index()].dst).or_default().push(probed);
+        into.entry(edges[probed.0].dst).or_default().push(probed);
     }
     for (target, probed) in into {
         // All edges into a landing pad are unwind edges and no others are.
-        if edges[probed[0].0.index()].kind == EdgeKind::InvokeUnwind {
+        if edges[probed[0].0].kind == EdgeKind::InvokeUnwind {
             at_landing_pad(lowering, target, &probed)?;
         } else {
             split(lowering, target, &probed)?;
@@ -40,7 +40,7 @@ fn split(lowering: &Lowering<'_, '_>, target: Block, probed: &[&OnEdge]) -> Resu
     let target_block = code.block(target);
     let mut moves = Vec::with_capacity(probed.len());
     for (edge, steps) in probed {
-        let facts = &code.facts.edges[edge.index()];
+        let facts = &code.facts.edges[*edge];
         if !facts.kind.splittable() {
             return Err(code.unsupported("on an edge that cannot be split"));
         }
@@ -77,7 +77,7 @@ fn at_landing_pad(lowering: &Lowering<'_, '_>, target: Block, probed: &[&OnEdge]
     let mut numbers: BTreeMap<Block, Vec<[u64; 2]>> = BTreeMap::new();
     let mut own: Vec<BTreeMap<Block, Vec<Probe>>> = vec![BTreeMap::new(); lowering.layers.len()];
     for (edge, steps) in probed {
-        let source = code.facts.edges[edge.index()].src;
+        let source = code.facts.edges[*edge].src;
         for &Step { layer, placed: PlacedProbe { probe, .. } } in steps {
             let counted = match probe {
                 Probe::Count(counter) => Some((counter, 1)),

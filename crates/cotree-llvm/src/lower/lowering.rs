@@ -60,7 +60,7 @@ impl<'a, 'm> Lowering<'a, 'm> {
                     code.add_counter(base + u64::from(to.0), base + u64::from(from.0), minus);
                 }
                 Probe::CountIfTaken(counter, edge) => {
-                    let target = code.block(code.facts.edges[edge.index()].dst);
+                    let target = code.block(code.facts.edges[edge].dst);
                     let counter = base + u64::from(counter.0);
                     let counted = code.counters.increment_if_branching_to(counter, code.terminator(edge), target);
                     counted.ok_or_else(|| code.unsupported(&format!("{:?}", placed.probe)))?;

@@ -144,7 +144,7 @@ impl<'m> Lowering<'_, 'm> {
                     builtin_jumps::what_returns_twice(code.ir.calls[call.index()])
                 }
                 Place::Edge(edge) => {
-                    let facts = &code.facts.edges[edge.index()];
+                    let facts = &code.facts.edges[edge];
                     if facts.dst != code.facts.exit() {
                         on_edges.entry(edge).or_default().extend(steps);
                         continue;

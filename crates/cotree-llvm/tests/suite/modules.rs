@@ -625,7 +625,7 @@ define i32 @f(i32 %x) !dbg !4 {
         places,
         [own(3, 5), own(3, 14), own(3, 21), Some((8, 2, Some("in".to_owned()))), None],
         "{:?}",
-        f.blocks[0].lines
+        f.blocks[Block(0)].lines
     );
 }
 

@@ -65,7 +65,7 @@ pub(super) fn read(program: &mut ProgramMap, r: &mut Reader<'_>) -> Result<(), M
 pub(super) fn check(function: &Function) -> Result<(), &'static str> {
     let sorted = function.accesses.is_sorted_by_key(|access| (access.block, access.before));
     let is_there = |access: &Access| {
-        let block = function.blocks.get(access.block.index());
+        let block = function.blocks.get(access.block);
         let has = |span: u32| block.is_some_and(|block| (span as usize) < block.lines.len());
         block.is_some() && access.before.index() <= function.calls.len() && access.span.is_none_or(has)
     };

@@ -146,7 +146,7 @@ pub(super) fn write_others<'a>(function: &'a Function, w: &mut Writer, text: &mu
                 text.put(w, Stream::CallName, symbol);
             }
         }
-        let spans = function.blocks.get(block.index()).map_or(&[][..], |b| &b.lines);
+        let spans = function.blocks.get(block).map_or(&[][..], |b| &b.lines);
         place.write(call, after_sites, spans, w);
     }
 }

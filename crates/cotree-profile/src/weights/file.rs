@@ -4,6 +4,7 @@ use super::targets::{BlockTargets, Names};
 use super::{Build, Entry, Weights, shape};
 use crate::binary::BinaryMap;
 use crate::recover::{UnitProfile, functions};
+use cotree_core::ids::{Block, Edge, IdMap};
 use cotree_core::profile::FunctionProfile;
 use cotree_core::weight::stale::Outline;
 use serde::{Deserialize, Serialize};
@@ -26,8 +27,8 @@ struct Line {
     symbol: String,
     module: String,
     shape: u64,
-    blocks: Vec<u64>,
-    edges: Vec<u64>,
+    blocks: IdMap<Block, u64>,
+    edges: IdMap<Edge, u64>,
     build: usize,
     outline: Outline,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -11,7 +11,7 @@ fn edge(src: u32, dst: u32, successor: u32) -> EdgeFacts {
 
 fn function(symbol: &str, successor: u32) -> Function {
     let (blocks, edges) = (vec![BlockFacts::default()], vec![edge(0, 1, successor)]);
-    Function { symbol: symbol.into(), blocks, edges, ..Function::default() }
+    Function { symbol: symbol.into(), blocks: blocks.into(), edges: edges.into(), ..Function::default() }
 }
 
 /// Two blocks, of which the second calls somebody, in those lines of a function that begins in line 10.
@@ -25,8 +25,8 @@ fn calling(callee: &str, lines: [u32; 2]) -> Function {
     Function {
         symbol: "f".into(),
         position: Some(at(10)),
-        blocks: lines.map(block).to_vec(),
-        edges: vec![edge(0, 1, 0), edge(1, 2, 0)],
+        blocks: lines.map(block).to_vec().into(),
+        edges: vec![edge(0, 1, 0), edge(1, 2, 0)].into(),
         calls: std::iter::once(call).collect(),
         ..Function::default()
     }
@@ -75,8 +75,11 @@ fn temporary_objects_have_the_name_of_their_source() {
 fn of_builds(builds: &[(&Function, [u64; 2])]) -> Weights {
     let mut weights = Weights::default();
     for (build, (function, counts)) in builds.iter().enumerate() {
-        let profile =
-            FunctionProfile { blocks: counts.to_vec(), edges: Some(counts.to_vec()), ..FunctionProfile::default() };
+        let profile = FunctionProfile {
+            blocks: counts.to_vec().into(),
+            edges: Some(counts.to_vec().into()),
+            ..FunctionProfile::default()
+        };
         let (module, outline) = (format!("/tmp/a-00000{build}.o"), Outline::of(function));
         let entry =
             Entry { module, shape: shape(function), outline, builds: vec![build], profile, targets: Vec::new() };
@@ -90,7 +93,8 @@ fn builds_with_the_same_function_are_added_up() {
     let (f, moved, other) = (calling("g", [11, 12]), calling("g", [11, 13]), calling("h", [11, 12]));
     let weights = of_builds(&[(&f, [1, u64::MAX - 1]), (&other, [100, 100]), (&f, [2, 2])]);
     let entry = weights.same("a.o", &f).expect("two builds have it");
-    assert_eq!((&*entry.profile.blocks, &*entry.builds), (&[3, u64::MAX][..], &[0, 2][..]));
+    assert_eq!(entry.profile.blocks, [3, u64::MAX]);
+    assert_eq!(entry.builds, [0, 2]);
     assert_eq!(weights.same("a.o", &other).expect("one has it").builds, [1]);
     // What places counters need not be the very function.
     assert!(weights.same("a.o", &moved).is_none());
@@ -114,13 +118,13 @@ fn functions_that_have_changed_are_guessed_by_what_is_most_like_them() {
     let (f, other) = (calling("g", [11, 12]), calling("h", [11, 12]));
     let mut longer = calling("h", [11, 14]);
     longer.blocks.push(BlockFacts::default());
-    longer.edges = vec![edge(0, 1, 0), edge(0, 2, 1), edge(2, 1, 0), edge(1, 3, 0)];
+    longer.edges = vec![edge(0, 1, 0), edge(0, 2, 1), edge(2, 1, 0), edge(1, 3, 0)].into();
     let weights = of_builds(&[(&f, [5, 5]), (&other, [7, 7])]);
     assert!(weights.of("a.o", &longer).is_none());
     let guess = weights.guess("a.o", &longer).expect("there are versions of it");
     assert_eq!((&*guess.entry.builds, guess.pairs), (&[1][..], 2), "of that which calls the same");
     assert_eq!(guess.profile.blocks, [7, 7, 0]);
-    assert_eq!(guess.profile.edges, Some(vec![0, 0, 0, 7]), "where the entry leads to is not known");
+    assert_eq!(guess.profile.edges, Some(vec![0, 0, 0, 7].into()), "where the entry leads to is not known");
 }
 
 #[test]
@@ -188,7 +192,8 @@ fn targets_of_other_modules_are_known_by_these_too() {
 fn targets_of_several_builds_add_up() {
     let f = dispatching(2, [11, 12]);
     let of_build = |build: usize, calls: Vec<CallTargets>| {
-        let profile = FunctionProfile { blocks: vec![1, 1], edges: Some(vec![1, 1]), ..FunctionProfile::default() };
+        let profile =
+            FunctionProfile { blocks: vec![1, 1].into(), edges: Some(vec![1, 1].into()), ..FunctionProfile::default() };
         let targets = vec![BlockTargets { block: 1, calls }];
         let outline = Outline::of(&f);
         Entry { module: "a.o".into(), shape: shape(&f), outline, builds: vec![build], profile, targets }
@@ -210,7 +215,7 @@ fn targets_of_several_builds_add_up() {
     let mut longer = dispatching(2, [11, 14]);
     longer.blocks.insert(1, BlockFacts::default());
     longer.calls.update(|_, call| call.block = Block(2));
-    longer.edges = vec![edge(0, 2, 0), edge(0, 1, 1), edge(1, 2, 0), edge(2, 3, 0)];
+    longer.edges = vec![edge(0, 2, 0), edge(0, 1, 1), edge(1, 2, 0), edge(2, 3, 0)].into();
     let guess = weights.guess("a.o", &longer).expect("a version of it was counted");
     assert_eq!(guess.targets.iter().map(|block| block.block).collect::<Vec<_>>(), [2]);
     assert_eq!(matched(&longer, &guess.targets).count(), 2);

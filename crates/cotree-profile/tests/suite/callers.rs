@@ -28,7 +28,7 @@ fn called() -> (BinaryMap, Vec<Truth>) {
     // main's counter stands in the loop, before the call.
     let main = &map.program.modules[0].functions[0];
     let cfg = main.cfg().unwrap();
-    plan.functions[0] = edge::plan(main, &cfg, &Weighting::new(&cfg, vec![9.0, 0.0, 9.0, 9.0, 9.0]));
+    plan.functions[0] = edge::plan(main, &cfg, &Weighting::new(&cfg, vec![9.0, 0.0, 9.0, 9.0, 9.0].into()));
     for entry in &plan.entries {
         let function = &map.program.modules[0].functions[entry.function.index()];
         let cfg = function.cfg().unwrap();

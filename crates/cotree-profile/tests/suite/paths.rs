@@ -3,7 +3,7 @@
 use crate::random;
 use crate::unit::{Raw, SEGMENT_HEAD, UNIT, complete, seal};
 use cotree_core::facts::{EdgeKind, Function, Module, ProgramMap};
-use cotree_core::ids::{Block, Edge, FunctionId, Site};
+use cotree_core::ids::{Block, Edge, FunctionId, IdMap, Site};
 use cotree_core::interpret::{From, Machine, Registers, Until, Walk, observe};
 use cotree_core::method::MethodPlan;
 use cotree_core::method::counters::{self, CounterMethod};
@@ -314,7 +314,7 @@ fn sum(binary: &BinaryFile, units: &mut [Walked]) -> UnitCounts {
 
 /// An empty list of early exits means none.
 fn normal(profile: &FunctionProfile) -> FunctionProfile {
-    let early = if profile.early.iter().all(|&n| n == 0) { vec![] } else { profile.early.clone() };
+    let early = if profile.early.iter().all(|&n| n == 0) { IdMap::default() } else { profile.early.clone() };
     FunctionProfile { early, ..profile.clone() }
 }
 

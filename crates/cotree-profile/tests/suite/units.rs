@@ -2,7 +2,7 @@
 
 use crate::unit;
 use crate::unit::{INVOKES_AT, MAIN_AT, Raw, UNIT, WORK_AT, binary, counters, elf, executable, funcs, map};
-use cotree_core::ids::{FunctionId, Site};
+use cotree_core::ids::{FunctionId, IdMap, Site};
 use cotree_core::method::Method;
 use cotree_core::profile::Flaw;
 use cotree_profile::binary::{BinaryFile, Resolved, UnitId, encode};
@@ -39,8 +39,8 @@ fn all_methods_recover_the_truth() {
             let function = function.as_ref().unwrap();
             assert_eq!((function.entries, &function.blocks), (truth.entries, &truth.blocks), "{method:?}");
             assert!(function.edges.as_ref().is_none_or(|e| *e == truth.edges), "{method:?}");
-            let early: Vec<i64> =
-                if function.early.is_empty() { vec![0; truth.early.len()] } else { function.early.clone() };
+            let early =
+                if function.early.is_empty() { IdMap::filled(0, truth.early.len()) } else { function.early.clone() };
             assert_eq!(early, truth.early, "{method:?}");
         }
     }

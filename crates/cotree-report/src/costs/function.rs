@@ -61,7 +61,7 @@ impl<'a> FunctionCosts<'a> {
 
 /// The line of a span of a block.
 pub(super) fn line_of(function: &Function, span: Option<(Block, u32)>) -> Line {
-    let span = span.and_then(|(block, span)| function.blocks.get(block.index())?.lines.get(span as usize));
+    let span = span.and_then(|(block, span)| function.blocks.get(block)?.lines.get(span as usize));
     span.map_or(Line::default(), |span| Line { inlined: span.inlined, at: Some((span.at.file, span.at.line)) })
 }
 

@@ -129,7 +129,7 @@ fn add(samples: &mut Samples, function: &UnitFunction<'_>, starts: &BTreeMap<&st
         if !is_a_word(name) {
             continue;
         }
-        let count = profile.blocks.get(call.block.index()).copied().unwrap_or(0);
+        let count = profile.blocks.get(call.block).copied().unwrap_or(0);
         if let Some((node, line)) = place(&mut own, facts, &chains, span).filter(|_| count > 0) {
             let (_, calls) = node.lines.entry(line).or_default();
             let calls = calls.entry(name.to_owned()).or_default();

@@ -58,7 +58,11 @@ fn program(text: &str) -> Sample {
             blocks.push(calls);
         }
         functions.push(function);
-        profiles.push(Some(FunctionProfile { entries: count(entries), blocks, ..FunctionProfile::default() }));
+        profiles.push(Some(FunctionProfile {
+            entries: count(entries),
+            blocks: blocks.into(),
+            ..FunctionProfile::default()
+        }));
     }
     sample.map.program.modules = vec![Module { name: "a.o".into(), functions }];
     sample.profile.functions = profiles;

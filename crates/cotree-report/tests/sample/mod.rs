@@ -39,7 +39,7 @@ impl Builder {
     pub fn new(symbol: &str, file: u32, line: u32, entries: u64) -> Self {
         let position = Some(Position { file, line, column: 0 });
         let facts = Function { symbol: symbol.into(), linkage: Linkage::External, position, ..Function::default() };
-        Self { facts, profile: FunctionProfile { entries, edges: Some(vec![]), ..FunctionProfile::default() } }
+        Self { facts, profile: FunctionProfile { entries, edges: Some(vec![].into()), ..FunctionProfile::default() } }
     }
 
     /// A block: instructions, count, lines as (line, column, inlined, after sites).
@@ -76,7 +76,7 @@ impl Builder {
     pub fn call(mut self, callee: &str, early: i64) -> Self {
         let block = Block::new(self.facts.blocks.len() - 1);
         let site = Call::site(block, Callee::Symbol(callee.into()));
-        let facts = &mut self.facts.blocks[block.index()];
+        let facts = &mut self.facts.blocks[block];
         facts.instructions.calls += 1;
         facts.runs[0].instructions.calls += 1;
         self.facts.calls.push(Call { no_return: callee == "exit", ..site });

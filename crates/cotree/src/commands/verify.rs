@@ -40,7 +40,7 @@ pub fn run(args: &VerifyArgs) -> Result<()> {
                     Subject::Entries => "entries".to_owned(),
                     Subject::Block(block) => format!("block {block}"),
                     Subject::Edge(edge) => {
-                        let ends = function.and_then(|function| function.edges.get(edge.index()));
+                        let ends = function.and_then(|function| function.edges.get(edge));
                         ends.map_or_else(|| format!("edge {edge}"), |e| format!("edge {edge} ({} to {})", e.src, e.dst))
                     }
                     Subject::Events(kind) => kind.title().to_owned(),

@@ -8,6 +8,7 @@ use super::error::CounterError;
 use super::readings::Readings;
 use crate::facts::Function;
 use crate::graph::cfg::Cfg;
+use crate::ids::{Block, Edge, IdMap};
 use crate::place::placement::{Placer, add_block_counter, add_counter};
 use crate::plan::{CounterKey, CounterPlan};
 use crate::profile::{EarlyExits, FunctionProfile};
@@ -38,13 +39,13 @@ pub fn recover(
     early: &EarlyExits,
 ) -> Result<FunctionProfile, CounterError> {
     let readings = Readings::new(function, cfg, key, counts, early)?;
-    let blocks: Option<Vec<i128>> = readings.blocks.iter().copied().collect();
-    let edges: Option<Vec<i128>> = readings.edges[..function.edges.len()].iter().copied().collect();
+    let blocks: Option<IdMap<Block, i128>> = readings.blocks.iter().copied().collect();
+    let edges: Option<IdMap<Edge, i128>> = readings.edges.iter().take(function.edges.len()).copied().collect();
     let (Some(blocks), Some(edges)) = (blocks, edges) else {
         return Err(CounterError::Underdetermined);
     };
     let entry = cfg.entry();
-    let back: i128 = cfg.preds(entry).iter().filter(|&&e| e != cfg.exit_edge()).map(|e| edges[e.index()]).sum();
-    let entries = blocks[entry.index()] - back;
+    let back: i128 = cfg.preds(entry).iter().filter(|&&e| e != cfg.exit_edge()).map(|&e| edges[e]).sum();
+    let entries = blocks[entry] - back;
     Ok(FunctionProfile::from_flows(entries, blocks, Some(edges), early, readings.consistent))
 }

@@ -9,7 +9,7 @@ use super::readings::Readings;
 use crate::facts::Function;
 use crate::graph::cfg::Cfg;
 use crate::graph::flow;
-use crate::ids::{Block, Edge};
+use crate::ids::{Block, Edge, IdMap};
 use crate::place::affine::{AffineVariable, Trades};
 use crate::place::placement::{Placer, add_block_counter, add_counter};
 use crate::place::spanning::{Claim, Extreme, SpanningTree};
@@ -191,13 +191,13 @@ fn fix(cfg: &Cfg, key: &CounterKey, readings: &mut Readings) -> Result<(), Count
     for loops in key.fixed.chunk_by(|a, b| a.depth == b.depth) {
         let mut trial = readings.edges.clone();
         for fixed in &key.fixed {
-            let slot = trial.get_mut(fixed.edge.index()).ok_or(CounterError::ForeignGraph)?;
+            let slot = trial.get_mut(fixed.edge).ok_or(CounterError::ForeignGraph)?;
             slot.get_or_insert(0);
         }
         let early = &readings.early;
         law(cfg, &mut trial, early).map_err(|flow::Underdetermined| CounterError::Underdetermined)?;
         for fixed in loops {
-            let of = trial.get(fixed.of.index()).copied().flatten().ok_or(CounterError::ForeignGraph)?;
+            let of = trial.get(fixed.of).copied().flatten().ok_or(CounterError::ForeignGraph)?;
             readings.fixed(fixed, of);
         }
     }
@@ -214,12 +214,12 @@ pub fn foresee(
     key: &CounterKey,
     counts: &[u64],
     early: &EarlyExits,
-) -> Result<Vec<Option<i128>>, CounterError> {
+) -> Result<IdMap<Block, Option<i128>>, CounterError> {
     let mut readings = Readings::new(function, cfg, key, counts, early)?;
     readings.edges_from_blocks(cfg);
     // What the counters leave open stays so.
     let _open = propagate(cfg, &mut readings);
-    let inflow = |block| cfg.preds(block).iter().map(|&e| readings.edges[e.index()]).sum::<Option<i128>>();
+    let inflow = |block| cfg.preds(block).iter().map(|&e| readings.edges[e]).sum::<Option<i128>>();
     Ok(cfg.blocks().filter(|&b| b != cfg.exit()).map(inflow).collect())
 }
 
@@ -242,9 +242,9 @@ pub(super) fn profile(
     with_edges: bool,
     early: &EarlyExits,
 ) -> FunctionProfile {
-    let flow = |edge: Edge| readings.edges[edge.index()].unwrap_or(0);
+    let flow = |edge: Edge| readings.edges[edge].unwrap_or(0);
     let inflow = |b| cfg.preds(b).iter().map(|&e| flow(e)).sum::<i128>();
-    let blocks: Vec<i128> = cfg.blocks().filter(|&b| b != cfg.exit()).map(inflow).collect();
+    let blocks: IdMap<Block, i128> = cfg.blocks().filter(|&b| b != cfg.exit()).map(inflow).collect();
     let entries = flow(cfg.exit_edge());
     let consistent = readings.consistent && balanced && readings.admit(entries, &blocks);
     let edges = with_edges.then(|| cfg.edges().filter(|&e| e != cfg.exit_edge()).map(flow).collect());

@@ -10,7 +10,7 @@ use super::edge;
 use super::error::CounterError;
 use crate::facts::Function;
 use crate::graph::cfg::Cfg;
-use crate::ids::FunctionId;
+use crate::ids::{Block, FunctionId, IdMap};
 use crate::place::supergraph::executions;
 use crate::plan::{CallPoint, CounterKey, DerivedEntry};
 use crate::profile::{EarlyExits, FunctionProfile};
@@ -63,7 +63,7 @@ struct Unit<'a> {
     functions: &'a [Option<Measured<'a>>],
     results: Vec<Recovered>,
     /// Per function, the counts that are known before its entries are; empty for those whose entries are not derived.
-    foreseen: Vec<Vec<Option<i128>>>,
+    foreseen: Vec<IdMap<Block, Option<i128>>>,
     /// Per derived entry, for how many call points it waits.
     waits: Vec<usize>,
     /// Per derived entry, who waits for it, once per call point.
@@ -86,7 +86,7 @@ impl<'a> Unit<'a> {
         let mut unit = Self {
             functions,
             results,
-            foreseen: vec![Vec::new(); functions.len()],
+            foreseen: vec![IdMap::default(); functions.len()],
             waits: vec![0; entries.len()],
             waiting: vec![Vec::new(); entries.len()],
         };
@@ -95,7 +95,7 @@ impl<'a> Unit<'a> {
                 let caller = call.function.index();
                 let Some(Some(derived)) = number.get(caller).copied() else { continue };
                 unit.foresee(caller);
-                if unit.foreseen[caller].get(call.block.index()).copied().flatten().is_none() {
+                if unit.foreseen[caller].get(call.block).copied().flatten().is_none() {
                     unit.waits[index] += 1;
                     unit.waiting[derived].push(index);
                 }
@@ -111,7 +111,7 @@ impl<'a> Unit<'a> {
         let Some(Measured { function: facts, key, counts, early }) = self.functions[function] else { return };
         // Errors in them are reported when the function is recovered.
         let foreseen = graph(facts).and_then(|cfg| edge::foresee(facts, &cfg, key, counts, early));
-        self.foreseen[function] = foreseen.unwrap_or_else(|_| vec![None; facts.blocks.len().max(1)]);
+        self.foreseen[function] = foreseen.unwrap_or_else(|_| IdMap::filled(None, facts.blocks.len().max(1)));
     }
 
     /// How often all of these calls were made.
@@ -123,9 +123,9 @@ impl<'a> Unit<'a> {
         let caller = call.function.index();
         let Measured { function, early, .. } = (*self.functions.get(caller)?)?;
         let entries = match self.results.get(caller)? {
-            Some(Ok(profile)) => profile.blocks.get(call.block.index()).map(|&count| i128::from(count)),
+            Some(Ok(profile)) => profile.blocks.get(call.block).map(|&count| i128::from(count)),
             Some(Err(_)) => None,
-            None => self.foreseen[caller].get(call.block.index()).copied().flatten(),
+            None => self.foreseen[caller].get(call.block).copied().flatten(),
         };
         Some(executions(function, early, entries?, call.block, call.after_sites))
     }

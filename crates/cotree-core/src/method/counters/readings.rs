@@ -3,18 +3,19 @@
 use super::error::CounterError;
 use crate::facts::Function;
 use crate::graph::cfg::Cfg;
+use crate::ids::{Block, Edge, IdMap};
 use crate::plan::{CounterKey, FixedEdge, Measure};
 use crate::profile::EarlyExits;
 
 /// The measured counts by what they measure, with the early exits by block.
 pub(super) struct Readings {
     /// Per edge (EXIT→entry included), the count if a counter measured it.
-    pub edges: Vec<Option<i128>>,
+    pub edges: IdMap<Edge, Option<i128>>,
     /// Per real block, the entries into it if a counter measured them.
-    pub blocks: Vec<Option<i128>>,
+    pub blocks: IdMap<Block, Option<i128>>,
     /// Per block, activations that entered it and left by no edge. For EXIT it is the negated sum of all others,
     /// because those activations go there instead (Ball & Larus 1994, §3.2, Fig. 7).
-    pub early: Vec<i128>,
+    pub early: IdMap<Block, i128>,
     /// No two counters contradict each other.
     pub consistent: bool,
 }
@@ -35,15 +36,15 @@ impl Readings {
             return Err(CounterError::CounterMismatch { expected: key.measures.len(), found: counts.len() });
         }
         let mut readings = Self {
-            edges: vec![None; cfg.edge_count()],
-            blocks: vec![None; function.blocks.len()],
+            edges: cfg.per_edge(None),
+            blocks: IdMap::filled(None, function.blocks.len()),
             early: early_by_block(function, cfg, early)?,
             consistent: true,
         };
         for (i, (&measure, &count)) in key.measures.iter().zip(counts).enumerate() {
             let slot = match measure {
-                Measure::Edge(edge) => readings.edges.get_mut(edge.index()),
-                Measure::Block(block) => readings.blocks.get_mut(block.index()),
+                Measure::Edge(edge) => readings.edges.get_mut(edge),
+                Measure::Block(block) => readings.blocks.get_mut(block),
             };
             let slot = slot.ok_or(CounterError::UnknownMeasure(i, measure))?;
             readings.consistent &= note(slot, i128::from(count));
@@ -53,13 +54,13 @@ impl Readings {
 
     /// Carries measured blocks over to edges that are their only way in or their only way out.
     pub fn edges_from_blocks(&mut self, cfg: &Cfg) {
-        for block in cfg.blocks().take(self.blocks.len()) {
-            let Some(entries) = self.blocks[block.index()] else { continue };
-            if let [only] = cfg.preds(block) {
-                self.consistent &= note(&mut self.edges[only.index()], entries);
+        for block in self.blocks.ids() {
+            let Some(entries) = self.blocks[block] else { continue };
+            if let &[only] = cfg.preds(block) {
+                self.consistent &= note(&mut self.edges[only], entries);
             }
-            if let [only] = cfg.succs(block) {
-                self.consistent &= note(&mut self.edges[only.index()], entries - self.early[block.index()]);
+            if let &[only] = cfg.succs(block) {
+                self.consistent &= note(&mut self.edges[only], entries - self.early[block]);
             }
         }
     }
@@ -67,17 +68,17 @@ impl Readings {
     /// Adds an edge that needs no counter, by how often the edge that it follows from ran.
     pub fn fixed(&mut self, fixed: &FixedEdge, of: i128) {
         match of.checked_mul(i128::from(fixed.times)) {
-            Some(flow) => self.consistent &= note(&mut self.edges[fixed.edge.index()], flow),
+            Some(flow) => self.consistent &= note(&mut self.edges[fixed.edge], flow),
             None => {
                 self.consistent = false;
-                self.edges[fixed.edge.index()].get_or_insert(0);
+                self.edges[fixed.edge].get_or_insert(0);
             }
         }
     }
 
     /// Adds how often the function was entered.
     pub fn entered(&mut self, cfg: &Cfg, entries: i128) {
-        self.consistent &= note(&mut self.edges[cfg.exit_edge().index()], entries);
+        self.consistent &= note(&mut self.edges[cfg.exit_edge()], entries);
     }
 
     /// Could a run have had these entries into the function and into its blocks? Measured blocks must agree, and after
@@ -94,8 +95,8 @@ fn note(slot: &mut Option<i128>, value: i128) -> bool {
     slot.replace(value).is_none_or(|old| old == value)
 }
 
-fn early_by_block(function: &Function, cfg: &Cfg, early: &EarlyExits) -> Result<Vec<i128>, CounterError> {
-    let mut by_block = vec![0i128; cfg.block_count()];
+fn early_by_block(function: &Function, cfg: &Cfg, early: &EarlyExits) -> Result<IdMap<Block, i128>, CounterError> {
+    let mut by_block = cfg.per_block(0i128);
     if early.at_site.is_empty() {
         return Ok(by_block);
     }
@@ -106,8 +107,8 @@ fn early_by_block(function: &Function, cfg: &Cfg, early: &EarlyExits) -> Result<
         if site.block >= cfg.exit() {
             return Err(CounterError::UnknownBlock(site.block));
         }
-        by_block[site.block.index()] += i128::from(count);
-        by_block[cfg.exit().index()] -= i128::from(count);
+        by_block[site.block] += i128::from(count);
+        by_block[cfg.exit()] -= i128::from(count);
     }
     Ok(by_block)
 }

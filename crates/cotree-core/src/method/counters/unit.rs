@@ -2,6 +2,7 @@
 //! from its callers ([`crate::place::supergraph`]).
 
 use super::{CounterMethod, UnitCounterPlan, block, edge, vertex, vertex_edge};
+use crate::ids::{Block, IdMap};
 use crate::place::affine::Trades;
 use crate::place::placement::Placer;
 use crate::place::promotion;
@@ -52,7 +53,7 @@ struct EdgePlans {
     /// If its entries may follow from its callers: that plan, with what it saves.
     entered: Option<(Candidate, CounterPlan)>,
     /// What its blocks weigh per activation.
-    weights: Vec<f64>,
+    weights: IdMap<Block, f64>,
 }
 
 impl EdgePlans {
@@ -94,7 +95,7 @@ fn edges(planner: &Planner<'_>) -> Result<(Vec<CounterPlan>, Vec<DerivedEntry>),
     let planned = planner.each(|at| EdgePlans::new(at, planner, &calls[at.number]))?;
     let weigh = |call: &CallPoint| {
         let weights = planned.get(call.function.index()).map(|plans| &plans.weights);
-        weights.and_then(|weights| weights.get(call.block.index())).copied().unwrap_or(0.0)
+        weights.and_then(|weights| weights.get(call.block)).copied().unwrap_or(0.0)
     };
     let frequencies = supergraph::frequencies(&calls, weigh);
     let candidate = |(plans, often): (&EdgePlans, f64)| {

@@ -17,7 +17,7 @@ use crate::facts::Function;
 use crate::graph::cfg::Cfg;
 use crate::graph::flow;
 use crate::graph::union_find::UnionFind;
-use crate::ids::{Block, Edge};
+use crate::ids::{Block, Edge, IdMap};
 use crate::place::placement::{Placer, add_block_counter, add_counter};
 use crate::plan::{CounterKey, CounterPlan};
 use crate::profile::{EarlyExits, FunctionProfile};
@@ -26,7 +26,7 @@ use crate::weight::weighting::Weighting;
 /// The quotient graph: per block (EXIT included) the classes of its in-edges and of its out-edges.
 struct Quotient {
     /// Links (in-class, out-class), by block.
-    links: Vec<(usize, usize)>,
+    links: IdMap<Block, (usize, usize)>,
     /// How many numbers are used for classes (not all of them need occur).
     classes: usize,
 }
@@ -56,7 +56,7 @@ pub fn plan(function: &Function, cfg: &Cfg, weighting: &Weighting) -> CounterPla
     let quotient = Quotient::new(cfg);
     let mut joined = UnionFind::new(quotient.classes);
     let mut take = |block: Block| {
-        let (from, to) = quotient.links[block.index()];
+        let (from, to) = quotient.links[block];
         joined.union(from, to)
     };
     let exit_in_tree = take(cfg.exit());
@@ -91,7 +91,7 @@ pub fn recover(
 ) -> Result<FunctionProfile, CounterError> {
     let readings = Readings::new(function, cfg, key, counts, early)?;
     let quotient = Quotient::new(cfg);
-    let exit = cfg.exit().index();
+    let exit = cfg.exit();
 
     // A link carries the entries into its block; of these, the early exits never reach the out-class. For EXIT it is
     // the other way round: it passes on more than its edges bring.
@@ -100,14 +100,14 @@ pub fn recover(
         surplus[out] -= early;
     }
     let mut entered = readings.blocks.clone();
-    let returned: Option<i128> = cfg.preds(cfg.exit()).iter().map(|e| readings.edges[e.index()]).sum();
+    let returned: Option<i128> = cfg.preds(cfg.exit()).iter().map(|&e| readings.edges[e]).sum();
     // Without a counted edge to EXIT (or any such edge) its count is for the law of flow to find.
     entered.push(returned.filter(|_| !cfg.preds(cfg.exit()).is_empty()));
 
     let balanced = flow::propagate(&quotient.links, &mut entered, surplus)
         .map_err(|flow::Underdetermined| CounterError::Underdetermined)?;
-    let mut blocks: Vec<i128> = entered.into_iter().map(|count| count.unwrap_or(0)).collect();
-    let entries = blocks.split_off(exit)[0] - readings.early[exit];
+    let mut blocks: IdMap<Block, i128> = entered.into_iter().map(|count| count.unwrap_or(0)).collect();
+    let entries = blocks.split_off(exit.index())[0] - readings.early[exit];
     let consistent = readings.consistent && balanced && readings.admit(entries, &blocks);
     Ok(FunctionProfile::from_flows(entries, blocks, None, early, consistent))
 }

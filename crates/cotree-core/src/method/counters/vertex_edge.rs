@@ -70,7 +70,7 @@ pub fn recover(
 ) -> Result<FunctionProfile, CounterError> {
     let mut readings = Readings::new(function, cfg, key, counts, early)?;
     readings.edges_from_blocks(cfg);
-    let uncounted: Vec<Edge> = cfg.edges().filter(|e| readings.edges[e.index()].is_none()).collect();
+    let uncounted: Vec<Edge> = cfg.edges().filter(|&e| readings.edges[e].is_none()).collect();
     if !determines_blocks(cfg, &uncounted) {
         return Err(CounterError::Underdetermined);
     }
@@ -79,7 +79,7 @@ pub fn recover(
         if !joined.union(cfg.src(edge).index(), cfg.dst(edge).index()) {
             // Any flow would do here: it shifts the flows of the cycle's other edges, but not the blocks' counts.
             // (So a negative flow in the cycle is no sign of trouble; only blocks are looked at.)
-            readings.edges[edge.index()] = Some(0);
+            readings.edges[edge] = Some(0);
         }
     }
     let balanced =

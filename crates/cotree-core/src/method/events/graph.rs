@@ -10,7 +10,7 @@
 use crate::facts::{EdgeKind, Function};
 use crate::graph::cfg::Cfg;
 use crate::graph::union_find::UnionFind;
-use crate::ids::{Block, CallId, Edge};
+use crate::ids::{Block, CallId, Edge, IdMap, id};
 use crate::place::affine::Trades;
 use crate::place::placement::Placer;
 use crate::place::spanning::Claim;
@@ -18,18 +18,14 @@ use crate::probe::Place;
 use crate::weight::weighting::Weighting;
 use std::cmp::Reverse;
 
-/// A point of the function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Point(u32);
+id!(
+    /// A point of the function.
+    pub(super) Point,
+    "p"
+);
 
 /// Where nothing is lacking.
 pub(super) const REST: Point = Point(0);
-
-impl Point {
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-}
 
 /// A place within a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,9 +74,9 @@ pub(super) struct EventGraph {
     /// Where the function returns; [`REST`] if nothing may be lacking there.
     pub returned: Point,
     /// Per block, where it begins.
-    pub blocks: Vec<Point>,
+    pub blocks: IdMap<Block, Point>,
     /// Per call, the part of its block that it ends; `None` where nothing is lacking during the call.
-    pub calls: Vec<Option<Part>>,
+    pub calls: IdMap<CallId, Option<Part>>,
 }
 
 /// What a graph is made of.
@@ -91,7 +87,7 @@ pub(super) struct Input<'a> {
     pub weighting: &'a Weighting,
     pub trades: &'a Trades,
     /// Per call, whether nothing may be lacking during it.
-    pub resting: &'a [bool],
+    pub resting: &'a IdMap<CallId, bool>,
     /// May something be lacking where the function returns?
     pub adjusted: bool,
 }
@@ -131,10 +127,12 @@ struct Builder<'a> {
     placer: Placer<'a>,
     prices: Weighting,
     graph: EventGraph,
-    /// Per block: where all its computed jumps meet, then where all into it do.
-    meetings: Vec<Option<Point>>,
+    /// Per block, where all its computed jumps meet.
+    leaving: IdMap<Block, Option<Point>>,
+    /// Per block, where all computed jumps into it meet.
+    entering: IdMap<Block, Option<Point>>,
     /// Per block, where its last part begins.
-    last: Vec<Part>,
+    last: IdMap<Block, Part>,
 }
 
 impl<'a> Builder<'a> {
@@ -146,10 +144,11 @@ impl<'a> Builder<'a> {
             arcs: Vec::new(),
             points: 1,
             returned: REST,
-            blocks: Vec::new(),
-            calls: vec![None; function.calls.len()],
+            blocks: IdMap::default(),
+            calls: IdMap::filled(None, function.calls.len()),
         };
-        let mut builder = Self { input, placer, prices, graph, meetings: Vec::new(), last: Vec::new() };
+        let (leaving, entering) = (cfg.per_block(None), cfg.per_block(None));
+        let mut builder = Self { input, placer, prices, graph, leaving, entering, last: IdMap::default() };
         if adjusted {
             builder.graph.returned = builder.point();
         }
@@ -160,7 +159,7 @@ impl<'a> Builder<'a> {
     }
 
     fn point(&mut self) -> Point {
-        let point = Point(u32::try_from(self.graph.points).expect("ids are 32 bits wide"));
+        let point = Point::new(self.graph.points);
         self.graph.points += 1;
         point
     }
@@ -177,7 +176,6 @@ impl<'a> Builder<'a> {
             computed[from] = true;
             computed[to] = true;
         }
-        self.meetings = vec![None; 2 * blocks];
         // Where one of them enters the function anew, or leaves it, nothing may be lacking.
         let mut points = vec![None; 2 * blocks];
         for end in [cfg.entry(), cfg.exit()] {
@@ -187,11 +185,14 @@ impl<'a> Builder<'a> {
             let set = met.find(number);
             let point = points[set].unwrap_or_else(|| self.point());
             points[set] = Some(point);
-            self.meetings[number] = Some(point);
+            match number.checked_sub(blocks) {
+                None => self.leaving[Block::new(number)] = Some(point),
+                Some(entered) => self.entering[Block::new(entered)] = Some(point),
+            }
         }
         for block in cfg.blocks().filter(|&b| b != cfg.exit() && b != cfg.entry()) {
-            if let Some(met) = self.meetings[blocks + block.index()] {
-                let (to, place) = (self.graph.blocks[block.index()], Place::Start(block));
+            if let Some(met) = self.entering[block] {
+                let (to, place) = (self.graph.blocks[block], Place::Start(block));
                 self.arc(block, met, to, [Within::Beginning; 2], place);
             }
         }
@@ -212,13 +213,11 @@ impl<'a> Builder<'a> {
     /// Splits a block at the calls during which nothing may be lacking.
     fn parts(&mut self, block: Block) {
         let function = self.input.function;
-        let mut part = Part { point: self.graph.blocks[block.index()], within: Within::Beginning };
+        let mut part = Part { point: self.graph.blocks[block], within: Within::Beginning };
         let first = function.calls.iter().as_slice().partition_point(|call| call.block < block);
-        for (number, facts) in function.calls.iter().enumerate().skip(first).take_while(|(_, call)| call.block == block)
-        {
-            let call = CallId::new(number);
-            if !self.input.resting.get(number).copied().unwrap_or(false) || facts.must_tail {
-                self.graph.calls[number] = Some(part);
+        for (call, facts) in function.calls.numbered().skip(first).take_while(|(_, call)| call.block == block) {
+            if !self.input.resting.get(call).copied().unwrap_or(false) || facts.must_tail {
+                self.graph.calls[call] = Some(part);
                 continue;
             }
             self.arc(block, part.point, REST, [part.within, Within::Call(call)], Place::Call(call));
@@ -231,7 +230,7 @@ impl<'a> Builder<'a> {
                 part = Part { point: behind, within: Within::Behind(call) };
             }
         }
-        if let Some(met) = self.meetings[block.index()] {
+        if let Some(met) = self.leaving[block] {
             self.arc(block, part.point, met, [part.within, Within::End], Place::End(block));
             part = Part { point: met, within: Within::End };
         }
@@ -240,29 +239,28 @@ impl<'a> Builder<'a> {
 
     fn edges(&mut self) {
         let Input { function, cfg, trades, resting, .. } = self.input;
-        let blocks = cfg.block_count();
-        let mut rests = vec![false; blocks];
-        let mut terminators = vec![None; blocks];
+        let mut rests = cfg.per_block(false);
+        let mut terminators = cfg.per_block(None);
         for (call, facts) in function.calls.numbered() {
-            rests[facts.block.index()] |= resting.get(call.index()).copied().unwrap_or(false) && !facts.must_tail;
-            terminators[facts.block.index()] = facts.terminator.then_some(call);
+            rests[facts.block] |= resting.get(call).copied().unwrap_or(false) && !facts.must_tail;
+            terminators[facts.block] = facts.terminator.then_some(call);
         }
-        let mut fixed = vec![false; cfg.edge_count()];
-        trades.fixed.edges.iter().for_each(|loops| fixed[loops.edge.index()] = true);
+        let mut fixed = cfg.per_edge(false);
+        trades.fixed.edges.iter().for_each(|loops| fixed[loops.edge] = true);
         for edge in cfg.edges().filter(|&e| e != cfg.exit_edge() && function.splittable(e)) {
             let (block, target) = (cfg.src(edge), cfg.dst(edge));
-            let kind = function.edges[edge.index()].kind;
-            let part = self.last[block.index()];
-            let to = match self.meetings[blocks + target.index()] {
+            let kind = function.edges[edge].kind;
+            let part = self.last[block];
+            let to = match self.entering[target] {
                 Some(met) => met,
-                None if target != cfg.exit() => self.graph.blocks[target.index()],
+                None if target != cfg.exit() => self.graph.blocks[target],
                 None if kind == EdgeKind::Return => self.graph.returned,
                 None => REST,
             };
             // A probe at the beginning of the block would come before the calls.
-            let placement = if rests[block.index()] { self.placer.direct(edge) } else { self.placer.edge(edge) };
+            let placement = if rests[block] { self.placer.direct(edge) } else { self.placer.edge(edge) };
             // An exception comes out of the call.
-            let end = match terminators[block.index()] {
+            let end = match terminators[block] {
                 Some(call) if kind == EdgeKind::InvokeUnwind => Within::Call(call),
                 _ => Within::End,
             };
@@ -276,7 +274,7 @@ impl<'a> Builder<'a> {
                 price: self.prices.edge(edge),
                 claim: if placement.needs_jump() { Claim::Preferred } else { Claim::Plain },
                 depth: trades.fixed.depth(edge),
-                fixed: fixed[edge.index()],
+                fixed: fixed[edge],
                 in_tree: false,
             });
         }

@@ -6,7 +6,7 @@ use super::offsets::Offsets;
 use super::{EventKey, EventPlan, QueryIncrements, counters_of};
 use crate::facts::Function;
 use crate::facts::events::FunctionEvents;
-use crate::ids::{Block, CallId, Edge};
+use crate::ids::{Block, CallId, Edge, IdMap};
 use crate::probe::{Place, PlacedProbe, Probe};
 use std::collections::BTreeMap;
 
@@ -15,18 +15,18 @@ use std::collections::BTreeMap;
 struct Amounts<'a> {
     events: &'a FunctionEvents,
     /// Per call, what was left by those before it in its block, and by it.
-    left: Vec<[i64; 2]>,
+    left: IdMap<CallId, [i64; 2]>,
     /// Per block, by all of them.
-    left_in: Vec<i64>,
+    left_in: IdMap<Block, i64>,
 }
 
 impl<'a> Amounts<'a> {
     /// `returned` says what each call leaves.
     fn new(function: &Function, events: &'a FunctionEvents, returned: &dyn Fn(CallId) -> i64) -> Self {
-        let mut left_in = vec![0i64; function.blocks.len()];
-        let mut left = Vec::with_capacity(function.calls.len());
+        let mut left_in = IdMap::filled(0i64, function.blocks.len());
+        let mut left = IdMap::default();
         for (call, facts) in function.calls.numbered() {
-            let sum = &mut left_in[facts.block.index()];
+            let sum = &mut left_in[facts.block];
             let before = *sum;
             *sum = sum.wrapping_add(returned(call));
             left.push([before, *sum]);
@@ -37,9 +37,9 @@ impl<'a> Amounts<'a> {
     fn at(&self, block: Block, within: Within) -> i64 {
         match within {
             Within::Beginning => 0,
-            Within::Call(call) => self.events.through(call).cast_signed().wrapping_add(self.left[call.index()][0]),
-            Within::Behind(call) => self.events.through(call).cast_signed().wrapping_add(self.left[call.index()][1]),
-            Within::End => self.events.block(block).cast_signed().wrapping_add(self.left_in[block.index()]),
+            Within::Call(call) => self.events.through(call).cast_signed().wrapping_add(self.left[call][0]),
+            Within::Behind(call) => self.events.through(call).cast_signed().wrapping_add(self.left[call][1]),
+            Within::End => self.events.block(block).cast_signed().wrapping_add(self.left_in[block]),
         }
     }
 
@@ -74,7 +74,7 @@ fn at_sites(function: &Function, queries: &QueryIncrements) -> Vec<i64> {
 
 /// What the counter of one kind lacks at each point.
 struct Potentials {
-    points: Vec<i64>,
+    points: IdMap<Point, i64>,
     /// Per arc, what happens along it in all: what loops of known length lack where they are left is added there.
     along: Vec<i64>,
 }
@@ -119,7 +119,7 @@ impl Potentials {
         if arc.in_tree || arc.fixed {
             return 0;
         }
-        self.points[arc.from.index()].wrapping_add(self.along[number]).wrapping_sub(self.points[arc.to.index()])
+        self.points[arc.from].wrapping_add(self.along[number]).wrapping_sub(self.points[arc.to])
     }
 
     /// Adds the probes of a kind to the plan. Gives per block what is counted where it begins although it happens
@@ -131,8 +131,8 @@ impl Potentials {
         amounts: &Amounts<'_>,
         input: Input<'_>,
         plan: &mut EventPlan,
-    ) -> Vec<i64> {
-        let mut shifts = vec![0i64; amounts.left_in.len()];
+    ) -> IdMap<Block, i64> {
+        let mut shifts = IdMap::filled(0i64, amounts.left_in.len());
         let mut sums: BTreeMap<Place, i64> = BTreeMap::new();
         for (number, arc) in graph.arcs.iter().enumerate() {
             let increment = self.increment(number, arc);
@@ -151,7 +151,7 @@ impl Potentials {
                 continue;
             }
             if arc.edge.is_some() && arc.place == Place::Start(arc.block) {
-                let shift = &mut shifts[arc.block.index()];
+                let shift = &mut shifts[arc.block];
                 *shift = shift.wrapping_add(increment);
             }
             let sum = sums.entry(arc.place).or_default();
@@ -166,19 +166,19 @@ impl Potentials {
         graph: &EventGraph,
         amounts: &Amounts<'_>,
         function: &Function,
-        shifts: &[i64],
+        shifts: &IdMap<Block, i64>,
     ) -> QueryIncrements {
-        let at_call = |(call, part): (usize, &Option<Part>)| {
+        let at_call = |(call, part): (CallId, &Option<Part>)| {
             let Some(part) = part else { return 0 };
-            let (call, block) = (CallId::new(call), function.calls[CallId::new(call)].block);
+            let block = function.calls[call].block;
             let passed = amounts.at(block, Within::Call(call)).wrapping_sub(amounts.at(block, part.within));
-            self.points[part.point.index()].wrapping_add(passed).wrapping_sub(shifts[block.index()])
+            self.points[part.point].wrapping_add(passed).wrapping_sub(shifts[block])
         };
-        let at_block = |(point, shift): (&Point, &i64)| self.points[point.index()].wrapping_sub(*shift);
+        let at_block = |(&point, shift): (&Point, &i64)| self.points[point].wrapping_sub(*shift);
         QueryIncrements {
             blocks: graph.blocks.iter().zip(shifts).map(at_block).collect(),
-            calls: graph.calls.iter().enumerate().map(at_call).collect(),
-            returned: self.points[graph.returned.index()],
+            calls: graph.calls.numbered().map(at_call).collect(),
+            returned: self.points[graph.returned],
         }
     }
 }

@@ -9,38 +9,38 @@
 //! on them they are forbidden to ([`EventPlan::framed`](super::EventPlan::framed)).
 
 use crate::facts::{EdgeKind, Function};
-use crate::ids::CallId;
+use crate::ids::{Block, CallId, IdMap};
 
 /// Which calls are followed by nothing but the function's return, and may never come back.
-pub(super) fn may_jump(function: &Function) -> Vec<bool> {
+pub(super) fn may_jump(function: &Function) -> IdMap<CallId, bool> {
     let blocks = function.blocks.len();
-    let mut leaving = vec![0u32; blocks];
-    let mut calling = vec![false; blocks];
-    let mut before: Vec<Vec<usize>> = vec![Vec::new(); blocks];
+    let mut leaving: IdMap<Block, u32> = IdMap::filled(0, blocks);
+    let mut calling: IdMap<Block, bool> = IdMap::filled(false, blocks);
+    let mut before: IdMap<Block, Vec<Block>> = IdMap::filled(Vec::new(), blocks);
     let mut work = Vec::new();
     for edge in &function.edges {
-        let block = edge.src.index();
+        let block = edge.src;
         leaving[block] += 1;
         match edge.kind {
             EdgeKind::Return => work.push(block),
-            EdgeKind::Jump if edge.dst.index() < blocks => before[edge.dst.index()].push(block),
+            EdgeKind::Jump if edge.dst.index() < blocks => before[edge.dst].push(block),
             _ => {}
         }
     }
-    let mut last = vec![None; blocks];
+    let mut last: IdMap<Block, Option<CallId>> = IdMap::filled(None, blocks);
     for (call, facts) in function.calls.numbered() {
-        calling[facts.block.index()] = true;
-        last[facts.block.index()] = Some(call);
+        calling[facts.block] = true;
+        last[facts.block] = Some(call);
     }
     // Blocks behind whose calls the function returns.
-    let mut returning = vec![false; blocks];
+    let mut returning: IdMap<Block, bool> = IdMap::filled(false, blocks);
     while let Some(block) = work.pop() {
         if leaving[block] == 1 && !std::mem::replace(&mut returning[block], true) && !calling[block] {
             work.append(&mut before[block]);
         }
     }
     let jumps = |(call, facts): (CallId, &crate::facts::Call)| {
-        let block = facts.block.index();
+        let block = facts.block;
         facts.is_site && returning[block] && last[block] == Some(call)
     };
     function.calls.numbered().map(jumps).collect()
@@ -56,7 +56,7 @@ mod tests {
         let edge = |&(src, dst, kind)| EdgeFacts { src: Block(src), dst: Block(dst), kind, successor: 0 };
         let call = |&block| Call::site(Block(block), Callee::Symbol("leaves".into()));
         Function {
-            blocks: vec![BlockFacts::default(); blocks],
+            blocks: vec![BlockFacts::default(); blocks].into(),
             edges: edges.iter().map(edge).collect(),
             calls: calls.iter().map(call).collect(),
             ..Function::default()

@@ -5,7 +5,7 @@ use super::increments::{add, exact_key};
 use super::{EventPlan, QueryIncrements};
 use crate::facts::Function;
 use crate::facts::events::FunctionEvents;
-use crate::ids::Block;
+use crate::ids::IdMap;
 use crate::probe::Place;
 
 /// Plans a function; `events` are those of each kind.
@@ -17,13 +17,12 @@ pub(super) fn plan(function: &Function, events: &[FunctionEvents]) -> EventPlan 
         ..EventPlan::default()
     };
     for (kind, events) in events.iter().enumerate() {
-        let mut counted = vec![None; function.blocks.len()];
+        let mut counted = IdMap::filled(None, function.blocks.len());
         for (call, facts) in function.calls.numbered().filter(|(_, facts)| !facts.must_tail && !facts.resume_marker) {
-            let before = counted[facts.block.index()].replace(events.through(call)).unwrap_or(0);
+            let before = counted[facts.block].replace(events.through(call)).unwrap_or(0);
             plan.probes.extend(add(kind, Place::Call(call), (events.through(call) - before).cast_signed()));
         }
-        for (block, counted) in counted.iter().enumerate() {
-            let block = Block::new(block);
+        for (block, counted) in counted.numbered() {
             let rest = (events.block(block) - counted.unwrap_or(0)).cast_signed();
             let place = if counted.is_none() { Place::Start(block) } else { Place::End(block) };
             plan.probes.extend(add(kind, place, rest));

@@ -9,6 +9,7 @@
 //! only, so here, too, nothing may be lacking.
 
 use crate::facts::{Call, Callee, Function, Linkage, ProgramMap};
+use crate::ids::{CallId, IdMap};
 use crate::unit::Names;
 
 /// The functions of a unit, and which of them calls enter.
@@ -57,14 +58,14 @@ impl<'a> CallGraph<'a> {
 /// Per function and call, whether it can reach a query. In a unit that is `preemptible`, a call by name of a function
 /// that others can see may reach another one of that name.
 #[must_use]
-pub fn calls_that_reach(program: &ProgramMap, preemptible: bool) -> Vec<Vec<bool>> {
+pub fn calls_that_reach(program: &ProgramMap, preemptible: bool) -> Vec<IdMap<CallId, bool>> {
     let graph = CallGraph::new(program, preemptible);
-    let mut reaching: Vec<Vec<bool>> = Vec::with_capacity(graph.functions.len());
+    let mut reaching: Vec<IdMap<CallId, bool>> = Vec::with_capacity(graph.functions.len());
     // What reaches a query makes all that call it reach one.
-    let mut callers: Vec<Vec<(usize, usize)>> = vec![Vec::new(); graph.functions.len()];
+    let mut callers: Vec<Vec<(usize, CallId)>> = vec![Vec::new(); graph.functions.len()];
     for (caller, (_, function)) in graph.functions.iter().enumerate() {
-        let mut calls = Vec::with_capacity(function.calls.len());
-        for (number, call) in function.calls.iter().enumerate() {
+        let mut calls = IdMap::default();
+        for (number, call) in function.calls.numbered() {
             let entered = graph.entered(caller, call);
             calls.push(call.returns_twice || entered.unknown);
             for &callee in entered.functions {

@@ -3,7 +3,7 @@
 use super::call_sums::keys::{CallSumKey, counters};
 use super::kinds::EventKinds;
 use crate::facts::events::EventKind;
-use crate::ids::{Block, CallId, Counter};
+use crate::ids::{Block, CallId, Counter, IdMap};
 use crate::plan::FunctionPlan;
 use crate::probe::PlacedProbe;
 use crate::slab::Words;
@@ -114,9 +114,9 @@ pub struct EventKey {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QueryIncrements {
     /// Where blocks begin, behind the probes there.
-    pub blocks: Vec<i64>,
+    pub blocks: IdMap<Block, i64>,
     /// While calls are under way.
-    pub calls: Vec<i64>,
+    pub calls: IdMap<CallId, i64>,
     /// Where the function returns.
     pub returned: i64,
 }
@@ -125,13 +125,13 @@ impl QueryIncrements {
     /// At the beginning of a block.
     #[must_use]
     pub fn at_block(&self, block: Block) -> i64 {
-        self.blocks.get(block.index()).copied().unwrap_or(0)
+        self.blocks.get(block).copied().unwrap_or(0)
     }
 
     /// While a call is under way.
     #[must_use]
     pub fn at_call(&self, call: CallId) -> i64 {
-        self.calls.get(call.index()).copied().unwrap_or(0)
+        self.calls.get(call).copied().unwrap_or(0)
     }
 }
 

@@ -9,7 +9,7 @@ use super::jumps::may_jump;
 use super::{EventMethod, EventPlan, UnitEventPlan, call_sums, increments, naive, reach};
 use crate::facts::events::FunctionEvents;
 use crate::facts::{EdgeKind, Function};
-use crate::ids::{CallId, FunctionId};
+use crate::ids::{CallId, FunctionId, IdMap};
 use crate::place::affine::{AffineVariable, Trades};
 use crate::unit::{FunctionGraph, Guess, PlanError, Planner, callers};
 use rayon::prelude::*;
@@ -28,7 +28,7 @@ pub(crate) fn plan_unit(method: EventMethod, planner: &Planner<'_>) -> Result<Un
     let reaching = if (queried || calls) && !options.naive {
         reach::calls_that_reach(facts.program, facts.preemptible)
     } else {
-        vec![Vec::new(); planner.len()]
+        vec![IdMap::default(); planner.len()]
     };
     let callees = Callees::new(planner, calls);
     let mut functions: Vec<EventPlan> = vec![EventPlan::default(); planner.len()];
@@ -68,7 +68,7 @@ fn plan_one(
     planner: &Planner<'_>,
     at: &FunctionGraph<'_>,
     events: &[FunctionEvents],
-    resting: &[bool],
+    resting: &IdMap<CallId, bool>,
     adjusted: bool,
     returned: &(dyn Fn(CallId, usize) -> i64 + Sync),
 ) -> EventPlan {
@@ -112,10 +112,11 @@ impl Callees {
         } else {
             vec![Vec::new(); planner.len()]
         };
-        let jumps: Vec<Vec<bool>> = (0..planner.len()).map(|number| may_jump(planner.facts_of(number))).collect();
+        let jumps: Vec<IdMap<CallId, bool>> =
+            (0..planner.len()).map(|number| may_jump(planner.facts_of(number))).collect();
         let fits = |&(caller, call): &(FunctionId, CallId)| {
             let facts = planner.facts_of(caller.index());
-            let jumps = jumps[caller.index()][call.index()];
+            let jumps = jumps[caller.index()][call];
             call_fits(facts, call) && !jumps && !(measured && facts.calls[call].terminator)
         };
         let adjusted = (0..planner.len()).map(|callee| {

@@ -15,7 +15,7 @@ use super::psi_rho::{PsiRho, Summary};
 use super::supergraph::{Crossing, FunctionInput, callees, crossings};
 use super::types::{AtCall, Entry, FunctionKey, IpathOptions};
 use crate::facts::EdgeKind;
-use crate::ids::{CallId, FunctionId};
+use crate::ids::{CallId, FunctionId, IdMap};
 use crate::method::path::Cuts;
 use crate::method::path::classes::EdgeClasses;
 use crate::method::path::cuts::{choose as choose_within, necessary_besides};
@@ -94,7 +94,7 @@ impl<'a> Chooser<'a> {
                 return None;
             };
             let classes = EdgeClasses::new(function, cfg);
-            let mut cuts = necessary_besides(vec![false; cfg.block_count()], cfg, &classes);
+            let mut cuts = necessary_besides(cfg.per_block(false), cfg, &classes);
             let is_cut = |block| cuts.blocks.binary_search(&block).is_ok();
             let self_loops = cfg.edges().filter(|&e| cfg.src(e) == cfg.dst(e) && !is_cut(cfg.dst(e)));
             let self_loops: Vec<_> = self_loops.filter(|&e| cfg.dst(e) != cfg.exit()).collect();
@@ -213,9 +213,9 @@ impl<'a> Chooser<'a> {
             list.binary_search_by_key(&call, |crossing| crossing.call).ok().map(|index| list[index].callee)
         };
         let all = &self.callees[function.index()];
-        let mut unwinds = vec![false; facts.blocks.len()];
+        let mut unwinds = IdMap::filled(false, facts.blocks.len());
         for edge in facts.edges.iter().filter(|edge| edge.kind == EdgeKind::InvokeUnwind) {
-            unwinds[edge.src.index()] = true;
+            unwinds[edge.src] = true;
         }
         let at = |(call, at): (CallId, &crate::facts::Call)| {
             if let Some(callee) = find(crossed, call) {
@@ -224,7 +224,7 @@ impl<'a> Chooser<'a> {
             if let Some(callee) = find(all, call).filter(|&callee| called(callee)) {
                 return Some((call, AtCall::Cut(Some(callee))));
             }
-            let throws = at.terminator && unwinds.get(at.block.index()) == Some(&true);
+            let throws = at.terminator && unwinds.get(at.block) == Some(&true);
             let leaves = (at.is_site || throws) && !at.resume_marker && !at.must_tail;
             leaves.then_some((call, AtCall::Cut(None)))
         };

@@ -19,7 +19,7 @@ use crate::facts::{EdgeKind, Function};
 use crate::graph::arcs::ArcGraph;
 pub use crate::graph::arcs::{Arc, Node};
 use crate::graph::cfg::Cfg;
-use crate::ids::{Block, CallId, Edge, FunctionId};
+use crate::ids::{Block, CallId, Edge, FunctionId, IdMap};
 use crate::method::path::classes::{Class, EdgeClasses};
 use std::ops::Deref;
 
@@ -110,24 +110,24 @@ impl FlowGraph {
     #[must_use]
     pub fn new(function: &Function, cfg: &Cfg, classes: &EdgeClasses, key: &FunctionKey, piecewise: bool) -> Self {
         let blocks = function.blocks.len();
-        let mut cut_block = vec![false; blocks];
-        key.cuts.blocks.iter().filter(|b| b.index() < blocks).for_each(|b| cut_block[b.index()] = true);
-        let mut cut_edge = vec![false; cfg.edge_count()];
-        key.cuts.edges.iter().filter(|e| e.index() < cfg.edge_count()).for_each(|e| cut_edge[e.index()] = true);
+        let mut cut_block = IdMap::filled(false, blocks);
+        key.cuts.blocks.iter().filter(|b| b.index() < blocks).for_each(|&b| cut_block[b] = true);
+        let mut cut_edge = cfg.per_edge(false);
+        key.cuts.edges.iter().filter(|e| e.index() < cfg.edge_count()).for_each(|&e| cut_edge[e] = true);
 
         let mut builder = Builder { arcs: Vec::new(), nodes: 4, beginning: if piecewise { GENTRY } else { ENTRY } };
-        let entered: Vec<Node> = (0..blocks).map(|_| builder.node()).collect();
+        let entered: IdMap<Block, Node> = (0..blocks).map(|_| builder.node()).collect();
         let dispatches: Vec<Node> = (0..classes.dispatches()).map(|_| builder.node()).collect();
         if let Some(&first) = entered.first() {
             builder.arc(ENTRY, first, Role::Enter);
         }
         let mut calls = key.calls.iter().copied().peekable();
-        for block in (0..blocks).map(Block::new) {
-            let mut here = entered[block.index()];
-            if cfg.preds(block).iter().any(|&e| cut_edge[e.index()]) {
+        for (block, &node) in entered.numbered() {
+            let mut here = node;
+            if cfg.preds(block).iter().any(|&e| cut_edge[e]) {
                 builder.arc(builder.beginning, here, Role::BeginAfterEdge(block));
             }
-            if cut_block[block.index()] {
+            if cut_block[block] {
                 builder.arc(here, GEXIT, Role::EndAtBlock(block));
                 here = builder.node();
                 builder.arc(builder.beginning, here, Role::BeginAtBlock(block));
@@ -155,8 +155,8 @@ impl FlowGraph {
             let mut to_dispatch = false;
             for &edge in cfg.succs(block) {
                 let dst = cfg.dst(edge);
-                let kind = function.edges.get(edge.index()).map(|facts| facts.kind);
-                let target = entered.get(dst.index()).copied();
+                let kind = function.edges.get(edge).map(|facts| facts.kind);
+                let target = entered.get(dst).copied();
                 match (kind, target, classes.class(edge)) {
                     (Some(EdgeKind::InvokeUnwind), Some(pad), _) => {
                         builder.arc(builder.beginning, pad, Role::BeginOnEdge(edge));
@@ -165,7 +165,7 @@ impl FlowGraph {
                         builder.arc(here, GEXIT, Role::EndOnEdge(edge));
                     }
                     (_, None, _) => builder.arc(here, EXIT, Role::Return(edge)),
-                    _ if cut_edge[edge.index()] => builder.arc(here, GEXIT, Role::EndOnEdge(edge)),
+                    _ if cut_edge[edge] => builder.arc(here, GEXIT, Role::EndOnEdge(edge)),
                     (_, Some(next), Class::Placeable(_) | Class::Unplaceable) => {
                         builder.arc(here, next, Role::Real(edge));
                     }
@@ -178,7 +178,7 @@ impl FlowGraph {
             }
         }
         for (block, number) in classes.dispatch_targets() {
-            if let Some(&target) = entered.get(block.index()) {
+            if let Some(&target) = entered.get(block) {
                 builder.arc(dispatches[number as usize], target, Role::FromDispatch(block));
             }
         }

@@ -16,7 +16,7 @@ use super::numbering::{FunctionNumbers, Numbering};
 use super::supergraph::FunctionInput;
 use super::types::{ANY, AtCall, COMPLETIONS, Entry, FunctionKey, IN_ARRAY, NUMBER};
 use crate::facts::EdgeKind;
-use crate::ids::{Block, CallId, Edge, FunctionId, Table};
+use crate::ids::{Block, CallId, Edge, FunctionId, IdMap, Table};
 use crate::method::path::classes::{Class, EdgeClasses};
 use crate::probe::{Place, PlacedProbe, Probe, Reg};
 
@@ -51,36 +51,35 @@ pub(super) fn place(
 struct Arcs {
     enter: Option<Arc>,
     /// On the edge itself, of any kind.
-    on_edge: Vec<Option<Arc>>,
-    begin_after_edge: Vec<Option<Arc>>,
+    on_edge: IdMap<Edge, Option<Arc>>,
+    begin_after_edge: IdMap<Block, Option<Arc>>,
     /// In front of a block's body: the end, then the beginning.
-    at_start: Vec<Vec<Arc>>,
+    at_start: IdMap<Block, Vec<Arc>>,
     /// Per call: on which a path ends before it, begins behind it, or crosses it.
-    at_call: Vec<[Option<Arc>; 2]>,
+    at_call: IdMap<CallId, [Option<Arc>; 2]>,
 }
 
 impl Arcs {
     fn new(graph: &FlowGraph, at: &FunctionInput<'_>) -> Self {
-        let (blocks, edges) = (at.cfg.block_count(), at.cfg.edge_count());
         let mut arcs = Self {
             enter: None,
-            on_edge: vec![None; edges],
-            begin_after_edge: vec![None; blocks],
-            at_start: vec![Vec::new(); blocks],
-            at_call: vec![[None; 2]; at.function.calls.len()],
+            on_edge: at.cfg.per_edge(None),
+            begin_after_edge: at.cfg.per_block(None),
+            at_start: at.cfg.per_block(Vec::new()),
+            at_call: IdMap::filled([None; 2], at.function.calls.len()),
         };
         for arc in 0..graph.arc_count() {
             match graph.role(arc) {
                 Role::Enter => arcs.enter = Some(arc),
                 Role::Real(edge) | Role::Return(edge) | Role::EndOnEdge(edge) | Role::BeginOnEdge(edge) => {
-                    arcs.on_edge[edge.index()] = Some(arc);
+                    arcs.on_edge[edge] = Some(arc);
                 }
-                Role::BeginAfterEdge(block) => arcs.begin_after_edge[block.index()] = Some(arc),
+                Role::BeginAfterEdge(block) => arcs.begin_after_edge[block] = Some(arc),
                 Role::Inside(block) | Role::EndAtBlock(block) | Role::BeginAtBlock(block) => {
-                    arcs.at_start[block.index()].push(arc);
+                    arcs.at_start[block].push(arc);
                 }
-                Role::Cross(call, _) | Role::EndAtCall(call) => arcs.at_call[call.index()][0] = Some(arc),
-                Role::BeginAfterCall(call) => arcs.at_call[call.index()][1] = Some(arc),
+                Role::Cross(call, _) | Role::EndAtCall(call) => arcs.at_call[call][0] = Some(arc),
+                Role::BeginAfterCall(call) => arcs.at_call[call][1] = Some(arc),
                 Role::ToDispatch(_) | Role::FromDispatch(_) => {}
             }
         }
@@ -112,7 +111,7 @@ impl Placer<'_> {
             {
                 here.extend(self.on_edge(*only));
             }
-            for &arc in &self.arcs.at_start[block.index()] {
+            for &arc in &self.arcs.at_start[block] {
                 here.extend(self.on_arc(arc));
             }
             self.put(Place::Start(block), here);
@@ -229,15 +228,13 @@ impl Placer<'_> {
     }
 
     fn on_edge(&self, edge: Edge) -> Vec<Probe> {
-        let Some(arc) = self.arcs.on_edge[edge.index()] else { return Vec::new() };
+        let Some(arc) = self.arcs.on_edge[edge] else { return Vec::new() };
         let mut probes = self.on_arc(arc);
         let (cfg, function) = (&self.at.cfg, self.at.function);
-        let leaves = matches!(
-            function.edges.get(edge.index()).map(|facts| facts.kind),
-            Some(EdgeKind::Resume | EdgeKind::Unreachable)
-        );
+        let leaves =
+            matches!(function.edges.get(edge).map(|facts| facts.kind), Some(EdgeKind::Resume | EdgeKind::Unreachable));
         if matches!(self.numbers.graph.role(arc), Role::EndOnEdge(_)) && !leaves {
-            let begin = self.arcs.begin_after_edge[cfg.dst(edge).index()];
+            let begin = self.arcs.begin_after_edge[cfg.dst(edge)];
             probes.extend(begin.into_iter().flat_map(|begin| self.begin(begin)));
         }
         probes
@@ -245,7 +242,7 @@ impl Placer<'_> {
 
     /// What is done before and behind a call.
     fn at_call(&self, call: CallId, at_call: AtCall) -> [Vec<Probe>; 2] {
-        let [Some(arc), begin] = self.arcs.at_call[call.index()] else { return Default::default() };
+        let [Some(arc), begin] = self.arcs.at_call[call] else { return Default::default() };
         let (mut before, mut behind) = match at_call {
             AtCall::Cross(_) => return [self.before_crossing(arc), self.behind_crossing(call, arc)],
             AtCall::Cut(_) => (self.on_arc(arc), Vec::new()),

@@ -9,7 +9,7 @@ use super::graph::Role;
 use super::numbering::{Numbering, Shape};
 use super::types::{Entry, UnitIpathPlan};
 use crate::graph::cfg::Cfg;
-use crate::ids::{Block, Edge, FunctionId};
+use crate::ids::{Block, Edge, FunctionId, IdMap};
 use crate::method::path::numbering::branch;
 use crate::profile::{EarlyExits, FunctionProfile};
 
@@ -27,7 +27,7 @@ pub struct UnitIpathProfile {
 /// The flows of one function.
 struct Flows {
     entries: i128,
-    edges: Vec<i128>,
+    edges: IdMap<Edge, i128>,
 }
 
 /// Recovers a unit from the counts of its paths; a number may come several times. `early` has the early exits of each
@@ -56,7 +56,7 @@ pub fn recover(
     });
     let none = |shape: &Option<Shape<'_>>| Flows {
         entries: 0,
-        edges: vec![0; shape.map_or(0, |shape| shape.function.edges.len())],
+        edges: IdMap::filled(0, shape.map_or(0, |shape| shape.function.edges.len())),
     };
     let mut flows: Vec<Flows> = shapes.iter().map(none).collect();
     for &(number, count) in &paths {
@@ -104,7 +104,7 @@ fn add_path(numbering: &Numbering, shapes: &[Option<Shape<'_>>], steps: &[Step],
         match edge {
             None => flows.entries += count,
             Some(edge) => {
-                if let Some(flow) = flows.edges.get_mut(edge.index()) {
+                if let Some(flow) = flows.edges.get_mut(edge) {
                     *flow += count;
                 }
             }
@@ -114,14 +114,14 @@ fn add_path(numbering: &Numbering, shapes: &[Option<Shape<'_>>], steps: &[Step],
 
 /// The profile with these flows. What comes into a block must leave it, but for early exits.
 fn profile(Shape { function, cfg }: Shape<'_>, Flows { entries, edges }: Flows, early: &EarlyExits) -> FunctionProfile {
-    let flow = |edge: &Edge| edges.get(edge.index()).copied().unwrap_or(entries);
+    let flow = |&edge: &Edge| edges.get(edge).copied().unwrap_or(entries);
     let sum = |edges: &[Edge]| edges.iter().map(flow).sum::<i128>();
     let at_sites = |block: Block| -> i128 {
-        let sites = function.sites_of(block).map(|(site, _)| early.at_site.get(site.index()).copied().unwrap_or(0));
+        let sites = function.sites_of(block).map(|(site, _)| early.at_site.get(site).copied().unwrap_or(0));
         sites.map(i128::from).sum()
     };
     let real = || cfg.blocks().filter(|&block| block != cfg.exit());
-    let blocks: Vec<i128> = real().map(|block| sum(cfg.preds(block))).collect();
+    let blocks: IdMap<Block, i128> = real().map(|block| sum(cfg.preds(block))).collect();
     let consistent = real().zip(&blocks).all(|(block, &inflow)| inflow - at_sites(block) == sum(cfg.succs(block)));
     FunctionProfile::from_flows(entries, blocks, Some(edges), early, consistent)
 }

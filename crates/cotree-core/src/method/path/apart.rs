@@ -31,15 +31,15 @@ const MOST_SAVED: f64 = 0.999_999;
 
 /// How often each arc is executed.
 pub(super) fn frequencies(cfg: &Cfg, graph: &PathGraph, weighting: &Weighting) -> Vec<f64> {
-    let mut begins = vec![0.0; cfg.block_count()];
+    let mut begins = cfg.per_block(0.0);
     for arc in 0..graph.arc_count() {
         if let Role::EndOnEdge(edge) = graph.role(arc) {
-            begins[cfg.dst(edge).index()] += weighting.edge(edge);
+            begins[cfg.dst(edge)] += weighting.edge(edge);
         }
     }
     let frequency = |arc| match graph.role(arc) {
         Role::Real(edge) | Role::EndOnEdge(edge) | Role::EndOfTurn(edge) => weighting.edge(edge),
-        Role::BeginAfterEdge(block) => begins[block.index()],
+        Role::BeginAfterEdge(block) => begins[block],
         Role::Enter => weighting.edge(cfg.exit_edge()),
         Role::DeadEnd(_) => 0.0,
         Role::Inside(block)

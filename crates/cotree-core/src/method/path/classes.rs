@@ -9,7 +9,7 @@
 use crate::facts::Function;
 use crate::graph::cfg::Cfg;
 use crate::graph::union_find::UnionFind;
-use crate::ids::{Block, Edge};
+use crate::ids::{Block, Edge, IdMap};
 use crate::place::placement::Placer;
 use crate::probe::Place;
 
@@ -29,7 +29,7 @@ pub enum Class {
 /// The classes of a function's edges.
 #[derive(Clone, Debug)]
 pub struct EdgeClasses {
-    classes: Vec<Class>,
+    classes: IdMap<Edge, Class>,
     targets: Vec<(Block, u32)>,
     dispatches: usize,
 }
@@ -39,7 +39,7 @@ impl EdgeClasses {
     #[must_use]
     pub fn new(function: &Function, cfg: &Cfg) -> Self {
         let placer = Placer::new(function, cfg);
-        let mut classes: Vec<Class> = cfg
+        let mut classes: IdMap<Edge, Class> = cfg
             .edges()
             .map(|edge| {
                 let placement = placer.direct(edge);
@@ -55,17 +55,17 @@ impl EdgeClasses {
         let blocks = cfg.block_count();
         let mut sides = UnionFind::new(2 * blocks);
         let mut sources = Vec::new();
-        let mut reached_from = vec![None; blocks];
+        let mut reached_from = cfg.per_block(None);
         for block in cfg.blocks() {
             let mut any = false;
             for &edge in cfg.succs(block) {
-                if classes[edge.index()] == Class::Unplaceable {
-                    let dst = cfg.dst(edge).index();
+                if classes[edge] == Class::Unplaceable {
+                    let dst = cfg.dst(edge);
                     if reached_from[dst].replace(block) == Some(block) {
-                        classes[edge.index()] = Class::Hidden;
+                        classes[edge] = Class::Hidden;
                     } else {
                         any = true;
-                        sides.union(block.index(), blocks + dst);
+                        sides.union(block.index(), blocks + dst.index());
                     }
                 }
             }
@@ -84,13 +84,13 @@ impl EdgeClasses {
             }
         }
         let mut targets = Vec::new();
-        let mut is_target = vec![false; blocks];
+        let mut is_target = cfg.per_block(false);
         for edge in cfg.edges() {
-            if classes[edge.index()] == Class::Unplaceable
+            if classes[edge] == Class::Unplaceable
                 && let Some(number) = number[sides.find(cfg.src(edge).index())]
             {
-                classes[edge.index()] = Class::Dispatched(number);
-                if !std::mem::replace(&mut is_target[cfg.dst(edge).index()], true) {
+                classes[edge] = Class::Dispatched(number);
+                if !std::mem::replace(&mut is_target[cfg.dst(edge)], true) {
                     targets.push((cfg.dst(edge), number));
                 }
             }
@@ -101,7 +101,7 @@ impl EdgeClasses {
     /// The class of an edge.
     #[must_use]
     pub fn class(&self, edge: Edge) -> Class {
-        self.classes[edge.index()]
+        self.classes[edge]
     }
 
     /// The targets of dispatch nodes, with the node's number.

@@ -26,7 +26,7 @@ use crate::facts::Function;
 use crate::graph::cfg::Cfg;
 use crate::graph::dfs::Dfs;
 use crate::graph::loops::LoopForest;
-use crate::ids::{Block, Edge};
+use crate::ids::{Block, Edge, IdMap};
 use crate::probe::{Place, PlacedProbe, Probe, Reg};
 
 /// The cuts that any numbering with context needs.
@@ -58,22 +58,22 @@ pub(super) fn copies(
 ) -> Vec<PlacedProbe> {
     let graph: &PathGraph = numbering.graph();
     // Per loop-entry, what its surrogate adds.
-    let mut surrogate: Vec<Option<i64>> = vec![None; cfg.block_count()];
-    let mut turn = vec![false; cfg.edge_count()];
+    let mut surrogate: IdMap<Block, Option<i64>> = cfg.per_block(None);
+    let mut turn = cfg.per_edge(false);
     for arc in 0..graph.arc_count() {
         match graph.role(arc) {
-            Role::Again(block) => surrogate[block.index()] = Some(increments.increment[arc]),
-            Role::EndOfTurn(edge) => turn[edge.index()] = true,
+            Role::Again(block) => surrogate[block] = Some(increments.increment[arc]),
+            Role::EndOfTurn(edge) => turn[edge] = true,
             _ => {}
         }
     }
     let copy = |edge: Edge| {
         let header = cfg.dst(edge);
-        let again = surrogate[header.index()]?;
+        let again = surrogate[header]?;
         let context = Reg::LoopContext(header);
         // A loop-entry has at least two ways in, so this is never its start.
         let place @ (Place::End(_) | Place::Edge(_)) = placeable(classes, edge)? else { return None };
-        let probe = if turn[edge.index()] {
+        let probe = if turn[edge] {
             Probe::copy(Reg::PathSum, context, again)
         } else if cfg.src(edge) == header {
             return None;

@@ -24,7 +24,7 @@ use super::types::{Cuts, MOST_PATHS};
 use crate::facts::Function;
 use crate::graph::cfg::Cfg;
 use crate::graph::dfs::Dfs;
-use crate::ids::{Block, Edge};
+use crate::ids::{Block, Edge, IdMap};
 use crate::weight::weighting::Weighting;
 
 /// How many paths functions with more than [`MOST_PATHS`] may be left with, unless the user says how many there may be.
@@ -37,9 +37,9 @@ const FEW_CUT: f64 = 0.125;
 /// The cuts that any numbering needs.
 #[must_use]
 pub fn necessary(function: &Function, cfg: &Cfg, classes: &EdgeClasses) -> Cuts {
-    let mut cut = vec![false; cfg.block_count()];
+    let mut cut = cfg.per_block(false);
     for site in function.sites().filter(|site| site.returns_twice) {
-        if let Some(cut) = cut.get_mut(site.block.index()) {
+        if let Some(cut) = cut.get_mut(site.block) {
             *cut = true;
         }
     }
@@ -48,22 +48,22 @@ pub fn necessary(function: &Function, cfg: &Cfg, classes: &EdgeClasses) -> Cuts 
 
 /// These blocks, and the cuts that any numbering needs of a function whose calls return once.
 #[must_use]
-pub(in crate::method) fn necessary_besides(mut cut: Vec<bool>, cfg: &Cfg, classes: &EdgeClasses) -> Cuts {
+pub(in crate::method) fn necessary_besides(mut cut: IdMap<Block, bool>, cfg: &Cfg, classes: &EdgeClasses) -> Cuts {
     let dfs = Dfs::new(cfg);
     for block in cfg.blocks().filter(|&b| b != cfg.exit()) {
-        cut[block.index()] |= !dfs.is_reached(block);
+        cut[block] |= !dfs.is_reached(block);
     }
     for (block, _) in classes.dispatch_targets() {
-        cut[block.index()] = true;
+        cut[block] = true;
     }
     let placeable = |edge| matches!(classes.class(edge), Class::Placeable(_));
     for edge in cfg.edges().filter(|&e| dfs.is_backedge(e) && !placeable(e)) {
-        cut[cfg.dst(edge).index()] = true;
+        cut[cfg.dst(edge)] = true;
     }
     // An edge into a cut block closes no cycle, and self-loops are counted separately.
-    let needs_cut = |e: &Edge| dfs.is_backedge(*e) && !cut[cfg.dst(*e).index()] && cfg.src(*e) != cfg.dst(*e);
+    let needs_cut = |e: &Edge| dfs.is_backedge(*e) && !cut[cfg.dst(*e)] && cfg.src(*e) != cfg.dst(*e);
     let edges = cfg.edges().filter(needs_cut).collect();
-    let blocks = cfg.blocks().filter(|b| *b != cfg.exit() && cut[b.index()]).collect();
+    let blocks = cfg.blocks().filter(|&b| b != cfg.exit() && cut[b]).collect();
     Cuts { edges, blocks, ..Cuts::default() }
 }
 
@@ -138,7 +138,7 @@ impl Chooser<'_> {
         let mut paths = vec![0u128; graph.node_count()];
         paths[graph.exit()] = 1;
         let mut cuts = Cuts::default();
-        let mut begins = vec![false; self.cfg.block_count()];
+        let mut begins = self.cfg.per_block(false);
         for &node in graph.topological_order().iter().rev() {
             if node == graph.exit() || node == graph.entry() {
                 continue;
@@ -157,7 +157,7 @@ impl Chooser<'_> {
                 for edge in self.cheapest(node, &paths, sum, bound) {
                     let dst = self.cfg.dst(edge);
                     sum = sum - paths[entered(dst)] + 1;
-                    begins[dst.index()] = true;
+                    begins[dst] = true;
                     cuts.edges.push(edge);
                     debug_assert_eq!(self.cfg.src(edge), block);
                 }
@@ -167,11 +167,11 @@ impl Chooser<'_> {
         let mut total: u128 = graph
             .out(graph.entry())
             .iter()
-            .filter(|&&arc| !matches!(graph.role(arc), Role::BeginAfterEdge(b) if begins[b.index()]))
+            .filter(|&&arc| !matches!(graph.role(arc), Role::BeginAfterEdge(b) if begins[b]))
             .map(|&arc| paths[graph.dst(arc)])
             .sum();
         total += cuts.blocks.iter().map(|&b| paths[left(b)]).sum::<u128>();
-        total += self.cfg.blocks().filter(|b| begins[b.index()]).map(|b| paths[entered(b)]).sum::<u128>();
+        total += self.cfg.blocks().filter(|&b| begins[b]).map(|b| paths[entered(b)]).sum::<u128>();
         (cuts, total)
     }
 

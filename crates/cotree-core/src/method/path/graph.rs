@@ -150,17 +150,17 @@ impl PathGraph {
     pub fn new(function: &Function, cfg: &Cfg, cuts: &Cuts) -> Self {
         let blocks = cfg.block_count() - 1;
         let edges = EdgeClasses::new(function, cfg);
-        let mut cut_block = vec![false; cfg.block_count()];
-        for block in cuts.blocks.iter().filter(|b| b.index() < blocks) {
-            cut_block[block.index()] = true;
+        let mut cut_block = cfg.per_block(false);
+        for &block in cuts.blocks.iter().filter(|b| b.index() < blocks) {
+            cut_block[block] = true;
         }
-        let mut cut_edge = vec![false; cfg.edge_count()];
-        for edge in cuts.edges.iter().filter(|e| e.index() < cfg.edge_count()) {
-            cut_edge[edge.index()] = true;
+        let mut cut_edge = cfg.per_edge(false);
+        for &edge in cuts.edges.iter().filter(|e| e.index() < cfg.edge_count()) {
+            cut_edge[edge] = true;
         }
-        let mut turn = vec![false; cfg.edge_count()];
-        for edge in cuts.loops.iter().filter(|e| e.index() < cfg.edge_count()) {
-            turn[edge.index()] = !cut_block[cfg.dst(*edge).index()];
+        let mut turn = cfg.per_edge(false);
+        for &edge in cuts.loops.iter().filter(|e| e.index() < cfg.edge_count()) {
+            turn[edge] = !cut_block[cfg.dst(edge)];
         }
         let (entry, exit) = (2 * blocks, 2 * blocks + 1);
         let end = |block: Block| if block == cfg.exit() { exit } else { entered(block) };
@@ -169,27 +169,27 @@ impl PathGraph {
         let mut arcs = vec![(entry, entered(cfg.entry()), Role::Enter)];
         let mut self_loops = Vec::new();
         for block in cfg.blocks().filter(|&b| b != cfg.exit()) {
-            if cut_block[block.index()] {
+            if cut_block[block] {
                 arcs.push((entered(block), exit, Role::EndAtBlock(block)));
                 arcs.push((entry, left(block), Role::BeginAtBlock(block)));
             } else {
                 arcs.push((entered(block), left(block), Role::Inside(block)));
-                if cfg.preds(block).iter().any(|&e| turn[e.index()]) {
+                if cfg.preds(block).iter().any(|&e| turn[e]) {
                     arcs.push((entered(block), left(block), Role::Again(block)));
                 }
             }
-            if cfg.preds(block).iter().any(|&e| cut_edge[e.index()]) {
+            if cfg.preds(block).iter().any(|&e| cut_edge[e]) {
                 arcs.push((entry, entered(block), Role::BeginAfterEdge(block)));
             }
             let mut to_dispatch = false;
             let before = arcs.len();
             for &edge in cfg.succs(block) {
                 let dst = cfg.dst(edge);
-                if cut_edge[edge.index()] {
+                if cut_edge[edge] {
                     arcs.push((left(block), exit, Role::EndOnEdge(edge)));
-                } else if turn[edge.index()] {
+                } else if turn[edge] {
                     arcs.push((left(block), exit, Role::EndOfTurn(edge)));
-                } else if dst == block && !cut_block[block.index()] {
+                } else if dst == block && !cut_block[block] {
                     self_loops.push(edge);
                 } else {
                     match edges.class(edge) {

@@ -25,7 +25,7 @@ use super::types::Arc;
 use crate::facts::Function;
 use crate::graph::cfg::Cfg;
 use crate::graph::union_find::UnionFind;
-use crate::ids::Block;
+use crate::ids::{Block, IdMap};
 use crate::place::placement::Placer;
 use crate::probe::Place;
 use crate::weight::weighting::Weighting;
@@ -40,12 +40,12 @@ pub struct Increments {
 }
 
 /// How often paths begin at each block.
-fn begins(cfg: &Cfg, graph: &PathGraph, weighting: &Weighting) -> Vec<f64> {
-    let mut begins = vec![0.0; cfg.block_count()];
+fn begins(cfg: &Cfg, graph: &PathGraph, weighting: &Weighting) -> IdMap<Block, f64> {
+    let mut begins = cfg.per_block(0.0);
     for arc in 0..graph.arc_count() {
         match graph.role(arc) {
-            Role::EndOnEdge(edge) => begins[cfg.dst(edge).index()] += weighting.edge(edge),
-            Role::EndAtBlock(block) => begins[block.index()] += weighting.block(block),
+            Role::EndOnEdge(edge) => begins[cfg.dst(edge)] += weighting.edge(edge),
+            Role::EndAtBlock(block) => begins[block] += weighting.block(block),
             _ => {}
         }
     }
@@ -60,15 +60,15 @@ struct Offers<'a> {
     weighting: &'a Weighting,
     placer: Placer<'a>,
     /// Blocks in which a probe would run again with each turn of a loop.
-    looped: Vec<bool>,
+    looped: IdMap<Block, bool>,
     /// How often paths begin at each block, if that matters.
-    begins: Option<Vec<f64>>,
+    begins: Option<IdMap<Block, f64>>,
 }
 
 impl Offers<'_> {
     /// What an update costs on an arc, of a function with many paths.
     fn price(&self, arc: Arc) -> Price {
-        let begins = |block: Block| self.begins.as_ref().map_or(0.0, |begins| begins[block.index()]);
+        let begins = |block: Block| self.begins.as_ref().map_or(0.0, |begins| begins[block]);
         match self.graph.role(arc) {
             _ if self.of(arc).0 < 2 => Price::Never,
             Role::Real(edge) => Price::Addition(self.weighting.edge(edge)),
@@ -88,7 +88,7 @@ impl Offers<'_> {
             // No probe can be there.
             Role::Enter | Role::ToDispatch(_) | Role::FromDispatch(_) => (0, 0.0, 0),
             // A probe would run again with each turn of the loop.
-            Role::Inside(block) if looped[block.index()] => (0, 0.0, 0),
+            Role::Inside(block) if looped[block] => (0, 0.0, 0),
             Role::Inside(block) if placer.is_bare_return(block) => (1, 0.0, 0),
             Role::Inside(block) => (2, -weighting.block(block), 1),
             Role::Real(edge) => match classes.class(edge) {
@@ -100,7 +100,7 @@ impl Offers<'_> {
                 _ => (0, 0.0, 0),
             },
             Role::BeginAfterEdge(block) | Role::BeginAtBlock(block) if begins.is_some() => {
-                (2, begins.as_ref().map_or(0.0, |begins| -begins[block.index()] * FAR_BEGIN), 3)
+                (2, begins.as_ref().map_or(0.0, |begins| -begins[block] * FAR_BEGIN), 3)
             }
             // "Edge increment combined with code added to loop backedge": free, so best off the tree.
             Role::BeginAfterEdge(_)
@@ -152,13 +152,13 @@ impl Increments {
     ) -> Self {
         let graph = numbering.graph();
         let placer = Placer::new(function, cfg);
-        let mut looped = vec![false; cfg.block_count()];
+        let mut looped = cfg.per_block(false);
         for &edge in graph.self_loops() {
-            looped[cfg.src(edge).index()] = true;
+            looped[cfg.src(edge)] = true;
         }
         for arc in 0..graph.arc_count() {
             if let Role::Again(block) = graph.role(arc) {
-                looped[block.index()] = true;
+                looped[block] = true;
             }
         }
         let many = numbering.paths() > array;

@@ -28,7 +28,7 @@ use super::types::{Arc, AtCalls, PathOptions, Window};
 use super::windows::Windows;
 use crate::facts::Function;
 use crate::graph::cfg::Cfg;
-use crate::ids::{Block, Edge, Table};
+use crate::ids::{Block, Edge, IdMap, Table};
 use crate::place::placement::{Placer, add_counter};
 use crate::plan::{CounterKey, CounterPlan};
 use crate::probe::{Place, PlacedProbe, Probe, Reg};
@@ -291,28 +291,28 @@ fn only_ways(numbering: &Numbering) -> Vec<Option<u64>> {
 
 /// Arcs by what they stand for.
 struct Arcs {
-    of_edge: Vec<Option<Arc>>,
-    end_of_edge: Vec<Option<Arc>>,
-    begin_after_edge: Vec<Option<Arc>>,
+    of_edge: IdMap<Edge, Option<Arc>>,
+    end_of_edge: IdMap<Edge, Option<Arc>>,
+    begin_after_edge: IdMap<Block, Option<Arc>>,
     /// Inside, or the end and the beginning at a cut block.
-    at_start: Vec<Vec<Arc>>,
+    at_start: IdMap<Block, Vec<Arc>>,
 }
 
 impl Arcs {
     fn new(cfg: &Cfg, graph: &PathGraph) -> Self {
         let mut arcs = Self {
-            of_edge: vec![None; cfg.edge_count()],
-            end_of_edge: vec![None; cfg.edge_count()],
-            begin_after_edge: vec![None; cfg.block_count()],
-            at_start: vec![Vec::new(); cfg.block_count()],
+            of_edge: cfg.per_edge(None),
+            end_of_edge: cfg.per_edge(None),
+            begin_after_edge: cfg.per_block(None),
+            at_start: cfg.per_block(Vec::new()),
         };
         for arc in 0..graph.arc_count() {
             match graph.role(arc) {
-                Role::Real(edge) => arcs.of_edge[edge.index()] = Some(arc),
-                Role::EndOnEdge(edge) | Role::EndOfTurn(edge) => arcs.end_of_edge[edge.index()] = Some(arc),
-                Role::BeginAfterEdge(block) => arcs.begin_after_edge[block.index()] = Some(arc),
+                Role::Real(edge) => arcs.of_edge[edge] = Some(arc),
+                Role::EndOnEdge(edge) | Role::EndOfTurn(edge) => arcs.end_of_edge[edge] = Some(arc),
+                Role::BeginAfterEdge(block) => arcs.begin_after_edge[block] = Some(arc),
                 Role::Inside(block) | Role::EndAtBlock(block) | Role::BeginAtBlock(block) => {
-                    arcs.at_start[block.index()].push(arc); // The end comes first in arc order.
+                    arcs.at_start[block].push(arc); // The end comes first in arc order.
                 }
                 // A new activation's register is 0; the other arcs never have an action.
                 Role::Enter | Role::ToDispatch(_) | Role::FromDispatch(_) | Role::DeadEnd(_) | Role::Again(_) => {}
@@ -335,9 +335,9 @@ fn finish(
     let arcs = Arcs::new(cfg, graph);
     let mut plan = CounterPlan::default();
     let on_edge = |edge: Edge| -> Vec<Action> {
-        let ends = arcs.end_of_edge[edge.index()].filter(|&arc| graph.role(arc) == Role::EndOnEdge(edge));
-        let begins = ends.and(arcs.begin_after_edge[cfg.dst(edge).index()]);
-        let parts = [arcs.of_edge[edge.index()], arcs.end_of_edge[edge.index()], begins];
+        let ends = arcs.end_of_edge[edge].filter(|&arc| graph.role(arc) == Role::EndOnEdge(edge));
+        let begins = ends.and(arcs.begin_after_edge[cfg.dst(edge)]);
+        let parts = [arcs.of_edge[edge], arcs.end_of_edge[edge], begins];
         parts.into_iter().flatten().filter_map(|arc| moves.actions[arc]).collect()
     };
     for block in cfg.blocks().filter(|&b| b != cfg.exit()) {
@@ -347,7 +347,7 @@ fn finish(
         {
             here.extend(on_edge(*only));
         }
-        here.extend(arcs.at_start[block.index()].iter().filter_map(|&arc| moves.actions[arc]));
+        here.extend(arcs.at_start[block].iter().filter_map(|&arc| moves.actions[arc]));
         emit(&mut plan.probes, &mut windows, Place::Start(block), here);
     }
     for edge in cfg.edges().filter(|&e| e != cfg.exit_edge()) {

@@ -12,7 +12,7 @@ use super::types::{Arc, AtCalls, PathKey};
 use crate::facts::Function;
 use crate::graph::cfg::Cfg;
 use crate::graph::flow;
-use crate::ids::{Block, Site};
+use crate::ids::{Block, Edge, IdMap, Site};
 use crate::plan::Measure;
 use crate::profile::{EarlyExits, Flaw, FunctionProfile};
 use std::collections::BTreeMap;
@@ -46,9 +46,9 @@ pub fn recover(
     let ends = flows.add_abandoned(function, key, abandoned)?;
     let resolved = flows.resolve(function, &ends.unresolved);
 
-    let mut early = vec![0i64; if abandoned.is_empty() { 0 } else { function.sites().len() }];
+    let mut early = IdMap::filled(0i64, if abandoned.is_empty() { 0 } else { function.sites().len() });
     for entry in abandoned {
-        let slot = &mut early[entry.site.index()];
+        let slot = &mut early[entry.site];
         *slot = slot.saturating_add(entry.count);
     }
     let mut counts = flows.counts(&EarlyExits { at_site: early }, resolved);
@@ -84,14 +84,14 @@ struct Flows<'a> {
     graph: &'a PathGraph,
     arcs: Vec<i128>,
     /// Self-loops counted apart, and edges that lead through a dispatch node.
-    edges: Vec<i128>,
+    edges: IdMap<Edge, i128>,
     consistent: bool,
 }
 
 impl<'a> Flows<'a> {
     fn new(cfg: &'a Cfg, numbering: &'a Numbering) -> Self {
         let graph = numbering.graph();
-        let (arcs, edges) = (vec![0; graph.arc_count()], vec![0; cfg.edge_count()]);
+        let (arcs, edges) = (vec![0; graph.arc_count()], cfg.per_edge(0));
         Self { cfg, numbering, graph, arcs, edges, consistent: true }
     }
 
@@ -105,7 +105,7 @@ impl<'a> Flows<'a> {
             if *measure != Measure::Edge(*edge) {
                 return Err(PathError::UnknownMeasure(i));
             }
-            self.edges[edge.index()] = count.into();
+            self.edges[*edge] = count.into();
         }
         Ok(())
     }
@@ -119,7 +119,7 @@ impl<'a> Flows<'a> {
             match self.graph.role(arc) {
                 Role::ToDispatch(src) => goto = Some(src),
                 Role::FromDispatch(dst) => match goto.and_then(|src| branch(self.cfg, src, dst)) {
-                    Some(edge) => self.edges[edge.index()] += count,
+                    Some(edge) => self.edges[edge] += count,
                     None => self.consistent = false, // That branch can't go there.
                 },
                 _ => {}
@@ -244,20 +244,20 @@ impl<'a> Flows<'a> {
     /// Per arc from ENTRY after a cut, how many more paths ended at that cut than are known to have begun there.
     fn missing_begins(&self) -> Vec<Option<i128>> {
         let graph = self.graph;
-        let mut after_edges = vec![0i128; self.cfg.block_count()];
+        let mut after_edges = self.cfg.per_block(0i128);
         let (mut at_block, mut turns) = (after_edges.clone(), after_edges.clone());
         for arc in 0..graph.arc_count() {
             match graph.role(arc) {
-                Role::EndOnEdge(edge) => after_edges[self.cfg.dst(edge).index()] += self.arcs[arc],
-                Role::EndOfTurn(edge) => turns[self.cfg.dst(edge).index()] += self.arcs[arc],
-                Role::EndAtBlock(block) => at_block[block.index()] += self.arcs[arc],
+                Role::EndOnEdge(edge) => after_edges[self.cfg.dst(edge)] += self.arcs[arc],
+                Role::EndOfTurn(edge) => turns[self.cfg.dst(edge)] += self.arcs[arc],
+                Role::EndAtBlock(block) => at_block[block] += self.arcs[arc],
                 _ => {}
             }
         }
         let begins = |arc| match graph.role(arc) {
-            Role::BeginAfterEdge(block) => Some(after_edges[block.index()] - self.arcs[arc]),
-            Role::Again(block) => Some(turns[block.index()] - self.arcs[arc]),
-            Role::BeginAtBlock(block) => Some(at_block[block.index()] - self.arcs[arc]),
+            Role::BeginAfterEdge(block) => Some(after_edges[block] - self.arcs[arc]),
+            Role::Again(block) => Some(turns[block] - self.arcs[arc]),
+            Role::BeginAtBlock(block) => Some(at_block[block] - self.arcs[arc]),
             _ => None,
         };
         (0..graph.arc_count()).map(begins).collect()
@@ -270,15 +270,13 @@ impl<'a> Flows<'a> {
         let mut entries = 0;
         for arc in 0..self.graph.arc_count() {
             match self.graph.role(arc) {
-                Role::Real(edge) | Role::EndOnEdge(edge) | Role::EndOfTurn(edge) => {
-                    self.edges[edge.index()] += self.arcs[arc]
-                }
+                Role::Real(edge) | Role::EndOnEdge(edge) | Role::EndOfTurn(edge) => self.edges[edge] += self.arcs[arc],
                 Role::Enter => entries = self.arcs[arc],
                 _ => {}
             }
         }
-        self.edges[self.cfg.exit_edge().index()] = entries;
-        let inflow = |block| self.cfg.preds(block).iter().map(|e| self.edges[e.index()]).sum();
+        self.edges[self.cfg.exit_edge()] = entries;
+        let inflow = |block| self.cfg.preds(block).iter().map(|&e| self.edges[e]).sum();
         let blocks = self.cfg.blocks().filter(|&b| b != self.cfg.exit()).map(inflow).collect();
         let mut edges = self.edges.clone();
         edges.pop();

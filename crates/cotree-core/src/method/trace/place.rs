@@ -195,7 +195,7 @@ impl Placing<'_> {
 impl Segments {
     /// Is it an edge by which the exceptions of a call that ends a segment leave?
     pub(super) fn unwinds_segment(&self, function: &Function, edge: Edge) -> bool {
-        let facts = &function.edges[edge.index()];
+        let facts = &function.edges[edge];
         facts.kind == EdgeKind::InvokeUnwind && self.throws(function, facts.src)
     }
 }

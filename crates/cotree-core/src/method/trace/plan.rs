@@ -7,7 +7,7 @@ use super::types::{CallKind, Packing, TraceBy, TraceError, TraceKey, TraceOption
 use super::{place, witnesses};
 use crate::facts::{EdgeFacts, EdgeKind, Function};
 use crate::graph::cfg::Cfg;
-use crate::ids::{Block, CallId, Edge};
+use crate::ids::{Block, CallId, Edge, IdMap};
 use crate::weight::weighting::Weighting;
 
 /// The most ways of a segment that are tried: what fits a few bits, one byte, two, three, four, and as many as there
@@ -192,33 +192,32 @@ fn targets(function: &Function) -> Vec<Block> {
 /// The edges into blocks that tell addresses before their first call that ends a segment: the token of the way there
 /// must stand before these. The exceptions of a call that ends no segment never come.
 fn accessing(function: &Function, key: &TraceKey) -> Vec<Edge> {
-    let mut first_call = vec![None; function.blocks.len()];
+    let mut first_call = IdMap::filled(None, function.blocks.len());
     for (call, facts) in function.calls.numbered().filter(|&(call, _)| key.call(call).ends_segment()) {
-        if let Some(first) = first_call.get_mut(facts.block.index()) {
+        if let Some(first) = first_call.get_mut(facts.block) {
             first.get_or_insert(call);
         }
     }
-    let mut tells = vec![false; function.blocks.len()];
+    let mut tells = IdMap::filled(false, function.blocks.len());
     for access in &function.accesses {
-        if let (Some(tells), Some(first)) = (tells.get_mut(access.block.index()), first_call.get(access.block.index()))
-        {
+        if let (Some(tells), Some(first)) = (tells.get_mut(access.block), first_call.get(access.block)) {
             *tells |= first.is_none_or(|call| access.before <= call);
         }
     }
-    let into = |(number, edge): (usize, &EdgeFacts)| {
-        let tells = tells.get(edge.dst.index()).is_some_and(|&tells| tells);
-        (tells && edge.kind != EdgeKind::InvokeUnwind).then(|| Edge::new(number))
+    let into = |(id, edge): (Edge, &EdgeFacts)| {
+        let tells = tells.get(edge.dst).is_some_and(|&tells| tells);
+        (tells && edge.kind != EdgeKind::InvokeUnwind).then_some(id)
     };
-    function.edges.iter().enumerate().filter_map(into).collect()
+    function.edges.numbered().filter_map(into).collect()
 }
 
 /// The edges out of blocks that have several, but for those on which a segment ends anyway.
 fn branching(function: &Function, cfg: &Cfg) -> Vec<Edge> {
     let several = |edges: &&[Edge]| edges.len() > 1;
     let ways = cfg.blocks().map(|block| cfg.succs(block)).filter(several).flatten().copied();
-    let goes_on = |edge: &Edge| {
-        function.edges.get(edge.index()).is_some_and(|facts| {
-            cfg.dst(*edge) != cfg.exit() && !matches!(facts.kind, EdgeKind::IndirectBranch | EdgeKind::InvokeUnwind)
+    let goes_on = |&edge: &Edge| {
+        function.edges.get(edge).is_some_and(|facts| {
+            cfg.dst(edge) != cfg.exit() && !matches!(facts.kind, EdgeKind::IndirectBranch | EdgeKind::InvokeUnwind)
         })
     };
     ways.filter(goes_on).collect()

@@ -17,7 +17,7 @@ use super::witness_sets::WitnessSets;
 use crate::facts::{EdgeKind, Function};
 use crate::graph::cfg::Cfg;
 use crate::graph::union_find::UnionFind;
-use crate::ids::{Block, CallId, Edge};
+use crate::ids::{Block, CallId, Edge, IdMap};
 
 /// What a node ends in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,8 +60,8 @@ const WAYS_AT_ONCE: u64 = 1 << 12;
 pub(super) struct Segments {
     pub nodes: Vec<NodeFacts>,
     links: Vec<Link>,
-    /// Per block, its first node.
-    first: Vec<u32>,
+    /// Per block, its first node; for EXIT, how many nodes there are.
+    first: IdMap<Block, u32>,
     /// Nodes, each before those that it links to.
     order: Vec<Node>,
     pub way: Way,
@@ -119,7 +119,7 @@ impl Segments {
 
     /// Nodes and links.
     fn cut(function: &Function, cfg: &Cfg, key: &TraceKey) -> Self {
-        let (mut nodes, mut first) = (Vec::new(), Vec::with_capacity(cfg.block_count()));
+        let (mut nodes, mut first) = (Vec::new(), IdMap::default());
         let mut call = 0;
         for block in cfg.blocks().filter(|&block| block != cfg.exit()) {
             first.push(nodes.len() as u32);
@@ -165,10 +165,10 @@ impl Segments {
 
     /// The links of a block's last node, in the order of their numbers.
     fn link(&mut self, function: &Function, cfg: &Cfg, key: &TraceKey, block: Block) {
-        let last = self.first[block.index() + 1] as usize - 1;
+        let last = self.last(block);
         self.nodes[last].first_link = self.links.len() as u32;
         let throws = self.throws(function, block);
-        let kind = |edge: Edge| function.edges[edge.index()].kind;
+        let kind = |edge: Edge| function.edges[edge].kind;
         let mut dispatched = false;
         let listed = |list: &[Edge], edge: &Edge| list.binary_search(edge).is_ok();
         let (likely, others): (Vec<Edge>, Vec<Edge>) =
@@ -199,7 +199,12 @@ impl Segments {
     /// The first node of a block.
     #[inline]
     pub fn node(&self, block: Block) -> Node {
-        self.first[block.index()] as usize
+        self.first[block] as usize
+    }
+
+    /// The last node of a block.
+    fn last(&self, block: Block) -> Node {
+        self.first[Block(block.0 + 1)] as usize - 1
     }
 
     /// The links of a node, by rising number.
@@ -211,13 +216,13 @@ impl Segments {
 
     /// Does a block end in a call that ends a segment? Exceptions that it throws are told by the runtime.
     pub fn throws(&self, function: &Function, block: Block) -> bool {
-        let (first, last) = (self.node(block), self.first[block.index() + 1] as usize - 1);
+        let (first, last) = (self.node(block), self.last(block));
         last > first && matches!(self.nodes[last - 1].end, NodeEnd::Call(call, _) if function.calls[call].terminator)
     }
 
     /// The calls of a block.
     pub fn calls_of(&self, block: Block) -> impl DoubleEndedIterator<Item = CallId> + use<> {
-        let (first, last) = (self.node(block), self.first[block.index() + 1] as usize - 1);
+        let (first, last) = (self.node(block), self.last(block));
         (self.nodes[first].first_call.0..self.nodes[last].last_call.0).map(CallId)
     }
 

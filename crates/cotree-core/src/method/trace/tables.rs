@@ -6,7 +6,7 @@ use super::token::Token;
 use super::types::{CallKind, TraceError, TraceKey, Way};
 use crate::facts::{Access, EdgeKind, Function};
 use crate::graph::cfg::Cfg;
-use crate::ids::{Block, CallId, Edge, FunctionId};
+use crate::ids::{Block, CallId, Edge, FunctionId, IdMap};
 use crate::probe::Place;
 
 /// What the reader knows of a call.
@@ -25,11 +25,11 @@ pub(super) struct CallFacts {
 #[derive(Clone, Debug)]
 pub struct Tables {
     segments: Segments,
-    calls: Vec<CallFacts>,
+    calls: IdMap<CallId, CallFacts>,
     /// The blocks that edges lead to.
-    destinations: Vec<Block>,
+    destinations: IdMap<Edge, Block>,
     /// Whether an exception leaves the function on the edge.
-    resumes: Vec<bool>,
+    resumes: IdMap<Edge, bool>,
     records_entry: bool,
     /// Blocks that indirect branches may lead to, and how many bytes say which of them is entered.
     targets: Vec<Block>,
@@ -82,14 +82,14 @@ impl Tables {
                 behind: None,
             }
         };
-        let mut calls: Vec<CallFacts> = function.calls.numbered().map(facts).collect();
+        let mut calls: IdMap<CallId, CallFacts> = function.calls.numbered().map(facts).collect();
         for node in &segments.nodes {
             if let NodeEnd::Call(call, behind) = node.end {
-                calls[call.index()].behind = behind;
+                calls[call].behind = behind;
             }
         }
-        let indirect = |edge: &Edge| function.edges[edge.index()].kind == EdgeKind::IndirectBranch;
-        let edges = || (0..function.edges.len()).map(Edge::new);
+        let indirect = |&edge: &Edge| function.edges[edge].kind == EdgeKind::IndirectBranch;
+        let edges = || function.edges.ids();
         let mut dispatches: Vec<_> =
             edges().filter(indirect).map(|edge| (cfg.src(edge), cfg.dst(edge), edge)).collect();
         dispatches.sort_unstable();
@@ -147,16 +147,16 @@ impl Tables {
 
     #[inline]
     pub(super) fn call(&self, call: CallId) -> Option<&CallFacts> {
-        self.calls.get(call.index())
+        self.calls.get(call)
     }
 
     #[inline]
     pub(super) fn resumes(&self, edge: Edge) -> bool {
-        self.resumes[edge.index()]
+        self.resumes[edge]
     }
 
     pub(super) fn destination(&self, edge: Edge) -> Block {
-        self.destinations[edge.index()]
+        self.destinations[edge]
     }
 
     /// The block's number among those that indirect branches may lead to.

@@ -5,7 +5,7 @@
 
 use crate::graph::cfg::Cfg;
 use crate::graph::union_find::UnionFind;
-use crate::ids::{Block, Edge};
+use crate::ids::{Block, Edge, IdMap};
 use crate::weight::weighting::Weighting;
 use std::collections::BTreeSet;
 
@@ -49,24 +49,24 @@ pub fn witness_set(cfg: &Cfg, witnesses: &[Edge], edge: Edge) -> BTreeSet<Option
     set(cfg, witnesses, &sets(cfg, witnesses), edge)
 }
 
-fn set(cfg: &Cfg, witnesses: &[Edge], sets: &[BTreeSet<Next>], edge: Edge) -> BTreeSet<Next> {
-    if witnesses.contains(&edge) { BTreeSet::from([Some(edge)]) } else { sets[cfg.dst(edge).index()].clone() }
+fn set(cfg: &Cfg, witnesses: &[Edge], sets: &IdMap<Block, BTreeSet<Next>>, edge: Edge) -> BTreeSet<Next> {
+    if witnesses.contains(&edge) { BTreeSet::from([Some(edge)]) } else { sets[cfg.dst(edge)].clone() }
 }
 
 /// Per vertex, what may come next from there.
-fn sets(cfg: &Cfg, witnesses: &[Edge]) -> Vec<BTreeSet<Next>> {
-    let mut sets = vec![BTreeSet::new(); cfg.block_count()];
-    sets[cfg.exit().index()].insert(None);
+fn sets(cfg: &Cfg, witnesses: &[Edge]) -> IdMap<Block, BTreeSet<Next>> {
+    let mut sets = cfg.per_block(BTreeSet::new());
+    sets[cfg.exit()].insert(None);
     let mut changed = true;
     while changed {
         changed = false;
         for block in cfg.blocks().rev() {
-            let before = sets[block.index()].len();
+            let before = sets[block].len();
             for edge in onward(cfg, block) {
                 let behind = set(cfg, witnesses, &sets, edge);
-                sets[block.index()].extend(behind);
+                sets[block].extend(behind);
             }
-            changed |= sets[block.index()].len() > before;
+            changed |= sets[block].len() > before;
         }
     }
     sets
@@ -85,9 +85,9 @@ fn is_predicate(cfg: &Cfg, block: Block) -> bool {
 #[must_use]
 pub fn blocks(cfg: &Cfg, witnesses: &[Edge], ends: impl Fn(Block) -> bool) -> bool {
     let mut open: Vec<Block> = cfg.blocks().filter(|&block| block == cfg.exit() || ends(block)).collect();
-    let mut seen = vec![false; cfg.block_count()];
+    let mut seen = cfg.per_block(false);
     while let Some(block) = open.pop() {
-        if std::mem::replace(&mut seen[block.index()], true) {
+        if std::mem::replace(&mut seen[block], true) {
             continue;
         }
         for &edge in cfg.preds(block).iter().filter(|&&edge| edge != cfg.exit_edge() && !witnesses.contains(&edge)) {
@@ -104,14 +104,14 @@ pub fn blocks(cfg: &Cfg, witnesses: &[Edge], ends: impl Fn(Block) -> bool) -> bo
 #[must_use]
 pub fn blockers(cfg: &Cfg, vertex: Block) -> Vec<Edge> {
     let mut blockers = BTreeSet::new();
-    let mut seen = vec![false; cfg.block_count()];
+    let mut seen = cfg.per_block(false);
     let mut open = vec![vertex];
     while let Some(block) = open.pop() {
         for &edge in cfg.preds(block).iter().filter(|&&edge| edge != cfg.exit_edge()) {
             let src = cfg.src(edge);
             if is_predicate(cfg, src) {
                 blockers.insert(edge);
-            } else if !std::mem::replace(&mut seen[src.index()], true) {
+            } else if !std::mem::replace(&mut seen[src], true) {
                 open.push(src);
             }
         }

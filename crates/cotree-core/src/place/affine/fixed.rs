@@ -10,7 +10,7 @@
 use super::region::LoopRegion;
 use crate::graph::cfg::Cfg;
 use crate::graph::loops::LoopForest;
-use crate::ids::{Edge, Loop};
+use crate::ids::{Edge, IdMap, Loop};
 use crate::plan::{FixedEdge, MOST_FIXED_DEPTH};
 use std::collections::BTreeMap;
 
@@ -20,29 +20,29 @@ pub struct FixedLoops {
     /// Their backedges, those of outer loops first.
     pub edges: Vec<FixedEdge>,
     /// Per edge, in how many of the loops it lies; empty if there are none.
-    depths: Vec<u32>,
+    depths: IdMap<Edge, u32>,
 }
 
 impl FixedLoops {
     /// Sorts out the loops that are said to go around equally often: `rounds` has them with their surveys.
     pub(super) fn new(cfg: &Cfg, loops: &LoopForest, rounds: &BTreeMap<Loop, (u64, &LoopRegion)>) -> Self {
         let mut edges = Vec::new();
-        let mut depths = vec![0u32; loops.len()];
+        let mut depths: IdMap<Loop, u32> = IdMap::filled(0, loops.len());
         for l in loops.loops() {
-            let around = loops.parent(l).map_or(0, |outer| depths[outer.index()]);
-            depths[l.index()] = around;
+            let around = loops.parent(l).map_or(0, |outer| depths[outer]);
+            depths[l] = around;
             let Some(&(times, region)) = rounds.get(&l).filter(|_| around < MOST_FIXED_DEPTH) else { continue };
             let mut back = region.edges().filter(|&e| cfg.dst(e) == loops.header(l));
             if let (Some(edge), None, &[(of, _)]) = (back.next(), back.next(), &region.exits[..]) {
                 edges.push(FixedEdge { edge, times, of, depth: around });
-                depths[l.index()] = around + 1;
+                depths[l] = around + 1;
             }
         }
         if edges.is_empty() {
             return Self::default();
         }
         edges.sort_by_key(|fixed| (fixed.depth, fixed.edge));
-        let depth = |e: Edge| loops.common(cfg.src(e), cfg.dst(e)).map_or(0, |l| depths[l.index()]);
+        let depth = |e: Edge| loops.common(cfg.src(e), cfg.dst(e)).map_or(0, |l| depths[l]);
         let depths = cfg.edges().map(|e| if e == cfg.exit_edge() { 0 } else { depth(e) }).collect();
         Self { edges, depths }
     }
@@ -50,6 +50,6 @@ impl FixedLoops {
     /// In how many of the loops the edge lies.
     #[must_use]
     pub fn depth(&self, edge: Edge) -> u32 {
-        self.depths.get(edge.index()).copied().unwrap_or(0)
+        self.depths.get(edge).copied().unwrap_or(0)
     }
 }

@@ -8,7 +8,7 @@
 
 use crate::graph::cfg::Cfg;
 use crate::graph::loops::LoopForest;
-use crate::ids::{Block, Edge, Loop};
+use crate::ids::{Block, Edge, IdMap, Loop};
 use std::collections::BTreeSet;
 
 /// A loop with a spanning tree. Blocks are named by their position in preorder; the header is 0.
@@ -47,13 +47,13 @@ pub struct Counted {
 impl LoopRegion {
     /// Surveys a loop that is entered through its header only.
     #[must_use]
-    pub fn new(cfg: &Cfg, loops: &LoopForest, l: Loop, numbers: &mut [usize]) -> Self {
+    pub fn new(cfg: &Cfg, loops: &LoopForest, l: Loop, numbers: &mut IdMap<Block, usize>) -> Self {
         Self::survey(cfg, loops, l, numbers, |edge| edge != cfg.exit_edge() && loops.contains(l, cfg.dst(edge)))
     }
 
     /// Surveys what is left of such a loop if it never takes this edge.
     #[must_use]
-    pub fn without(cfg: &Cfg, loops: &LoopForest, l: Loop, numbers: &mut [usize], never: Edge) -> Self {
+    pub fn without(cfg: &Cfg, loops: &LoopForest, l: Loop, numbers: &mut IdMap<Block, usize>, never: Edge) -> Self {
         let open = |edge| edge != never && edge != cfg.exit_edge() && loops.contains(l, cfg.dst(edge));
         let mut reached = BTreeSet::from([loops.header(l)]);
         let mut work = vec![loops.header(l)];
@@ -65,7 +65,13 @@ impl LoopRegion {
     }
 
     /// Surveys a loop within which only `open` edges can be taken.
-    fn survey(cfg: &Cfg, loops: &LoopForest, l: Loop, numbers: &mut [usize], open: impl Fn(Edge) -> bool) -> Self {
+    fn survey(
+        cfg: &Cfg,
+        loops: &LoopForest,
+        l: Loop,
+        numbers: &mut IdMap<Block, usize>,
+        open: impl Fn(Edge) -> bool,
+    ) -> Self {
         let header = loops.header(l);
         let mut region = Self {
             blocks: vec![header],
@@ -76,7 +82,7 @@ impl LoopRegion {
         };
         const UNSEEN: usize = usize::MAX;
         // Membership first: numbers are given below, in preorder.
-        numbers[header.index()] = 0;
+        numbers[header] = 0;
         let mut stack: Vec<(usize, usize)> = vec![(0, 0)];
         let mut tree_edges = Vec::new();
         while let Some((at, next)) = stack.last_mut() {
@@ -92,11 +98,11 @@ impl LoopRegion {
             };
             *next += 1;
             // Backward, an edge may come from outside.
-            if numbers[other.index()] != UNSEEN || !loops.contains(l, cfg.src(edge)) || !open(edge) {
+            if numbers[other] != UNSEEN || !loops.contains(l, cfg.src(edge)) || !open(edge) {
                 continue;
             }
             let number = region.blocks.len();
-            numbers[other.index()] = number;
+            numbers[other] = number;
             region.blocks.push(other);
             region.up.push((*at, edge.index()));
             tree_edges.push(edge);
@@ -105,7 +111,7 @@ impl LoopRegion {
         tree_edges.sort_unstable();
         for (src, &block) in region.blocks.iter().enumerate() {
             for &edge in cfg.succs(block) {
-                match numbers[cfg.dst(edge).index()] {
+                match numbers[cfg.dst(edge)] {
                     _ if !loops.contains(l, cfg.dst(edge)) => region.exits.push((edge, src)),
                     dst if open(edge) => {
                         let tree = tree_edges.binary_search(&edge).is_ok();
@@ -123,15 +129,15 @@ impl LoopRegion {
         region.exits.sort_unstable();
         region.entries = cfg.preds(header).iter().copied().filter(|&e| !loops.contains(l, cfg.src(e))).collect();
         for &block in &region.blocks {
-            numbers[block.index()] = UNSEEN;
+            numbers[block] = UNSEEN;
         }
         region
     }
 
     /// A table for [`Self::new`], for a graph of so many blocks.
     #[must_use]
-    pub fn numbers(cfg: &Cfg) -> Vec<usize> {
-        vec![usize::MAX; cfg.block_count()]
+    pub fn numbers(cfg: &Cfg) -> IdMap<Block, usize> {
+        cfg.per_block(usize::MAX)
     }
 
     /// The edges within the loop.

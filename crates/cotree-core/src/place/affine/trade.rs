@@ -12,7 +12,7 @@ use crate::facts::{EdgeKind, Function};
 use crate::graph::cfg::Cfg;
 use crate::graph::dfs::Dfs;
 use crate::graph::loops::LoopForest;
-use crate::ids::{Block, Counter, Edge, Loop, Site, Variable};
+use crate::ids::{Block, Counter, Edge, IdMap, Loop, Site, Variable};
 use crate::plan::{CounterPlan, Measure};
 use crate::probe::{Closing, Place, PlacedProbe, Probe};
 use crate::weight::weighting::Weighting;
@@ -96,7 +96,7 @@ pub struct Trade {
 #[derive(Clone, Debug, Default)]
 pub struct Trades {
     /// Per variable, the trade that it offers for an edge that it counts unconditionally.
-    pub verdicts: Vec<Result<Trade, Refusal>>,
+    pub verdicts: IdMap<Variable, Result<Trade, Refusal>>,
     /// Conditional trades: ways of steady branches.
     pub conditional: Vec<(Variable, Trade)>,
     /// The loops of known length, which need neither counter nor variable.
@@ -130,7 +130,7 @@ impl Trades {
             regions: BTreeMap::new(),
             effort: EFFORT.saturating_mul(cfg.block_count() + cfg.edge_count()),
         };
-        let verdicts: Vec<_> = (0..).map(Variable).zip(variables).map(|(n, v)| judge.trade(n, v)).collect();
+        let verdicts: IdMap<Variable, _> = (0..).map(Variable).zip(variables).map(|(n, v)| judge.trade(n, v)).collect();
         let small = function.blocks.len() <= LARGE;
         let rounds = variables.iter().filter(|_| small).filter_map(|variable| {
             let l = loops.headed_by(variable.header)?;
@@ -141,10 +141,8 @@ impl Trades {
         let conditional: Vec<(Variable, Trade)> =
             (0..).map(Variable).zip(variables).flat_map(|(n, v)| judge.conditional(n, v)).collect();
         let mut trades = Self { verdicts, conditional, fixed, best: BTreeMap::new() };
-        let always = (0..)
-            .map(Variable)
-            .zip(&trades.verdicts)
-            .filter_map(|(v, verdict)| Some((Best::Always(v), verdict.as_ref().ok()?)));
+        let always =
+            trades.verdicts.numbered().filter_map(|(v, verdict)| Some((Best::Always(v), verdict.as_ref().ok()?)));
         let on_condition = trades.conditional.iter().enumerate().map(|(index, (_, trade))| (Best::If(index), trade));
         let mut best: BTreeMap<Edge, (Best, f64)> = BTreeMap::new();
         for (way, trade) in always.chain(on_condition) {
@@ -160,7 +158,7 @@ impl Trades {
     #[must_use]
     pub fn of(&self, edge: Edge) -> Option<(Variable, &Trade)> {
         match *self.best.get(&edge)? {
-            Best::Always(variable) => Some((variable, self.verdicts[variable.index()].as_ref().ok()?)),
+            Best::Always(variable) => Some((variable, self.verdicts[variable].as_ref().ok()?)),
             Best::If(index) => self.conditional.get(index).map(|(variable, trade)| (*variable, trade)),
         }
     }
@@ -223,7 +221,7 @@ struct Judge<'a> {
     cfg: &'a Cfg,
     loops: &'a LoopForest,
     weighting: &'a Weighting,
-    numbers: Vec<usize>,
+    numbers: IdMap<Block, usize>,
     /// Loops that have been examined: their regions with the places of their exits, or why they can't be used.
     regions: BTreeMap<Loop, Result<Places, Refusal>>,
     effort: usize,
@@ -326,7 +324,7 @@ impl Judge<'_> {
         if dst != self.cfg.exit() && self.cfg.preds(dst).len() == 1 {
             return Some(Place::Start(dst));
         }
-        let kind = self.function.edges.get(exit.index())?.kind;
+        let kind = self.function.edges.get(exit)?.kind;
         let splittable = kind.splittable() && !kind.exceptional() && kind != EdgeKind::CallBrIndirect;
         splittable.then_some(Place::Edge(exit))
     }

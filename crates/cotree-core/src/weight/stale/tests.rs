@@ -85,18 +85,18 @@ fn counts_go_where_the_ways_are_the_same() {
     let (earlier, later) = (outline(LOOP), outline(shorter));
     let counts = FunctionProfile {
         entries: 2,
-        blocks: vec![2, 12, 10, 7, 3, 2],
-        edges: Some(vec![2, 10, 2, 7, 3, 7, 3, 2]),
+        blocks: vec![2, 12, 10, 7, 3, 2].into(),
+        edges: Some(vec![2, 10, 2, 7, 3, 7, 3, 2].into()),
         ..FunctionProfile::default()
     };
     let guess = Matching::new(&earlier, &later).transfer(&earlier, &later, &counts);
     assert_eq!(guess.blocks, [2, 12, 10, 2]);
     // Of the ways on from `body` nothing is known: it had two.
-    assert_eq!(guess.edges, Some(vec![2, 10, 2, 0, 2]));
+    assert_eq!(guess.edges, Some(vec![2, 10, 2, 0, 2].into()));
     // Fewer counts than blocks and edges are counts that are not known.
-    let short = FunctionProfile { blocks: vec![2], edges: Some(vec![2]), ..FunctionProfile::default() };
+    let short = FunctionProfile { blocks: vec![2].into(), edges: Some(vec![2].into()), ..FunctionProfile::default() };
     let guess = Matching::new(&earlier, &later).transfer(&earlier, &later, &short);
-    assert_eq!((guess.blocks, guess.edges), (vec![2, 0, 0, 0], Some(vec![2, 0, 0, 0, 0])));
+    assert_eq!((guess.blocks, guess.edges), (vec![2, 0, 0, 0].into(), Some(vec![2, 0, 0, 0, 0].into())));
 }
 
 #[test]
@@ -139,8 +139,11 @@ fn random_outlines() {
         partners.sort_unstable();
         assert!(partners.windows(2).all(|two| two[0] < two[1]), "{matching:?}");
         assert!(partners.iter().all(|&block| (block as usize) < earlier.blocks.len()));
-        let counts =
-            FunctionProfile { blocks: vec![u64::MAX; 5], edges: Some(vec![3; 5]), ..FunctionProfile::default() };
+        let counts = FunctionProfile {
+            blocks: vec![u64::MAX; 5].into(),
+            edges: Some(vec![3; 5].into()),
+            ..FunctionProfile::default()
+        };
         let guess = matching.transfer(&earlier, &later, &counts);
         assert_eq!(guess.blocks.len(), later.blocks.len());
         assert_eq!(Matching::new(&later, &later).pairs(), later.blocks.len());

@@ -68,7 +68,7 @@ const CLASSES: usize = 22;
 
 fn class(function: &Function, edge: usize) -> usize {
     use EdgeKind as K;
-    let Some(facts) = function.edges.get(edge) else { return 20 };
+    let Some(facts) = function.edges.get(Edge::new(edge)) else { return 20 };
     let kind = match facts.kind {
         K::Jump => 0,
         K::True => 1,
@@ -116,7 +116,7 @@ impl Usual {
     fn expand(self, counter: Counter, id: u32, function: &Function) -> Option<(Measure, PlacedProbe)> {
         let edge = || {
             let exit_edge = Edge::new(function.edges.len());
-            match function.edges.get(id as usize) {
+            match function.edges.get(Edge(id)) {
                 Some(facts) => Some((facts.src, facts.dst)),
                 None => (Edge(id) == exit_edge).then_some((function.exit(), Block(0))),
             }
@@ -184,7 +184,7 @@ impl<'a> Surroundings<'a> {
 
     /// Where the counter of an edge stands if nothing is special.
     fn expected(&self, edge: usize) -> Usual {
-        let Some(facts) = self.function.edges.get(edge) else { return Usual::AtTarget };
+        let Some(facts) = self.function.edges.get(Edge::new(edge)) else { return Usual::AtTarget };
         let (src, dst) = (facts.src.index(), facts.dst.index());
         if src >= self.ways_out.len() || dst >= self.ways_out.len() {
             Usual::OnEdge
@@ -273,7 +273,7 @@ fn read_bits(
         let id = if kind.of_edge() {
             u32::try_from(edge).map_err(|_| MapError::Invalid("too many edges"))?
         } else {
-            function.edges.get(edge).ok_or(MapError::Invalid("a counter measures no block"))?.src.0
+            function.edges.get(Edge::new(edge)).ok_or(MapError::Invalid("a counter measures no block"))?.src.0
         };
         add(&mut plan, kind, id, function)?;
     }

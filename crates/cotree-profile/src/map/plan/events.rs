@@ -5,6 +5,7 @@ use crate::map::sections::Stream;
 use crate::wire::streams::{Reader, Writer};
 use cotree_core::facts::events::EventKind;
 use cotree_core::facts::{Function, ProgramMap};
+use cotree_core::ids::IdMap;
 use cotree_core::method::events::call_sums::{CallForm, CallSumKey};
 use cotree_core::method::events::{EventKey, EventMethod, EventPlan, UnitEventPlan};
 
@@ -42,7 +43,7 @@ pub(super) fn write(unit: &UnitEventPlan, w: &mut Writer) {
 
 fn write_sums(sums: &CallSumKey, w: &mut Writer) {
     w.put(Stream::EventsCalls, u64::from(sums.measured));
-    for (call, form) in sums.calls.iter().enumerate() {
+    for (call, form) in sums.calls.numbered() {
         w.put(Stream::EventsCalls, FORMS.iter().position(|known| known == form).map_or(0, |number| number as u64));
         if matches!(form, CallForm::Counted | CallForm::Summed) {
             for of_kind in &sums.returned {
@@ -54,9 +55,9 @@ fn write_sums(sums: &CallSumKey, w: &mut Writer) {
 
 fn read_sums(r: &mut Reader<'_>, kinds: usize, function: &Function) -> Result<CallSumKey, MapError> {
     let measured = read_flag(r.get(Stream::EventsCalls)?)?;
-    let calls = function.calls.len();
-    let mut sums = CallSumKey { measured, calls: Vec::with_capacity(calls), returned: vec![vec![0; calls]; kinds] };
-    for call in 0..calls {
+    let nothing = IdMap::filled(0, function.calls.len());
+    let mut sums = CallSumKey { measured, calls: IdMap::default(), returned: vec![nothing; kinds] };
+    for (call, _) in function.calls.numbered() {
         let form = usize::try_from(r.get(Stream::EventsCalls)?).ok().and_then(|number| FORMS.get(number)).copied();
         let form = form.ok_or(MapError::Invalid("no such way to measure a call"))?;
         sums.calls.push(form);

@@ -111,7 +111,7 @@ fn list_all_calls(function: &mut Function) {
     let blocks = &mut function.blocks;
     blocks.iter_mut().for_each(|block| block.instructions.calls = 0);
     function.calls.update(|_, call| {
-        let block = &mut blocks[call.block.index()];
+        let block = &mut blocks[call.block];
         block.instructions.calls += u32::from(!call.resume_marker);
         let spans = block.lines.len() as u32;
         call.line = call.line.filter(|_| spans > 0).map(|line| CallLine { span: line.span % spans, ..line });
@@ -222,8 +222,8 @@ fn function() -> impl Strategy<Value = Function> {
                         symbol,
                         address_taken,
                         position,
-                        blocks,
-                        edges,
+                        blocks: blocks.into(),
+                        edges: edges.into(),
                         inlined: (0u32..)
                             .zip(inlined)
                             .map(|(i, (symbol, call))| Inlined { symbol, call, parent: i.checked_sub(1) })
@@ -259,7 +259,7 @@ fn plan_for(function: &Function, seed: u32, odd: bool) -> CounterPlan {
             continue;
         }
         let counter = Counter::new(plan.key.measures.len());
-        let facts = function.edges.get(index as usize);
+        let facts = function.edges.get(Edge::new(index as usize));
         let (src, dst) = facts.map_or((function.exit(), Block(0)), |e| (e.src, e.dst));
         let edge = Edge(index);
         let (measure, place, probe) = match (seed ^ index) % 6 {
@@ -353,7 +353,7 @@ fn sums_for(function: &Function, kinds: usize, seed: u64) -> CallSumKey {
         CallForm::Counted | CallForm::Summed => seed.rotate_left((kind + 3 * call) as u32).cast_signed(),
     };
     let returned = (0..kinds).map(|kind| (0..calls.len()).map(|call| left(kind, call)).collect()).collect();
-    CallSumKey { measured: seed & 1 == 0, returned, calls }
+    CallSumKey { measured: seed & 1 == 0, returned, calls: calls.into() }
 }
 
 /// The key of a function with paths across functions, of which there are so many.

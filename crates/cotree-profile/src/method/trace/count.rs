@@ -14,7 +14,7 @@ use crate::method::MethodNote;
 use crate::note::Note;
 use crate::unit_profile::UnitProfile;
 use cotree_core::facts::{Doubt, Function};
-use cotree_core::ids::{CallId, FunctionId};
+use cotree_core::ids::{CallId, FunctionId, IdMap};
 use cotree_core::method::trace::{Checkpoint, Event};
 use cotree_core::profile::{Flaw, FunctionProfile};
 use std::convert::Infallible;
@@ -35,9 +35,9 @@ impl<'a> Counting<'a> {
         let facts: Vec<&Function> = map.program.functions().map(|(_, function)| function).collect();
         let empty = |function: &&Function| {
             let profile = FunctionProfile {
-                blocks: vec![0; function.blocks.len()],
-                edges: Some(vec![0; function.edges.len()]),
-                early: vec![0; function.sites().len()],
+                blocks: IdMap::filled(0, function.blocks.len()),
+                edges: Some(IdMap::filled(0, function.edges.len())),
+                early: IdMap::filled(0, function.sites().len()),
                 ..FunctionProfile::default()
             };
             function.untouched.is_none().then_some(profile)
@@ -55,7 +55,7 @@ impl<'a> Counting<'a> {
         let Some(facts) = self.facts.get(function.index()) else { return };
         let site = call.and_then(|call| facts.calls.site_of(call));
         let Some(profile) = self.profile(function) else { return };
-        match site.and_then(|site| profile.early.get_mut(site.index())) {
+        match site.and_then(|site| profile.early.get_mut(site)) {
             Some(early) => *early += by,
             None => self.doubt(tables, function),
         }
@@ -114,7 +114,7 @@ impl<'a> Counting<'a> {
             }
             Event::Block { function, block, edge } => {
                 let Some(profile) = self.profile(function) else { return };
-                if let Some(count) = profile.blocks.get_mut(block.index()) {
+                if let Some(count) = profile.blocks.get_mut(block) {
                     *count += 1;
                 }
                 if let Some(edge) = edge {
@@ -149,7 +149,7 @@ impl<'a> Counting<'a> {
     }
 
     fn take(profile: &mut FunctionProfile, edge: cotree_core::ids::Edge) {
-        if let Some(count) = profile.edges.as_mut().and_then(|edges| edges.get_mut(edge.index())) {
+        if let Some(count) = profile.edges.as_mut().and_then(|edges| edges.get_mut(edge)) {
             *count += 1;
         }
     }
@@ -159,7 +159,7 @@ impl<'a> Counting<'a> {
     pub fn finish(mut self) -> Vec<Option<FunctionProfile>> {
         for profile in self.functions.iter_mut().flatten() {
             if profile.early.iter().all(|&early| early == 0) {
-                profile.early = Vec::new();
+                profile.early = IdMap::default();
             }
         }
         self.functions

@@ -14,7 +14,7 @@ use crate::unit_profile::UnitProfile;
 use crate::wire::WireError;
 use crate::wire::streams::{Reader, Writer};
 use cotree_core::facts::Function;
-use cotree_core::ids::FunctionId;
+use cotree_core::ids::{Block, Edge, FunctionId, IdMap, Site};
 use cotree_core::profile::{Flaw, FunctionProfile};
 use std::collections::BTreeMap;
 
@@ -33,10 +33,10 @@ pub struct TraceCounts {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct FunctionCounts {
     entries: u64,
-    blocks: Vec<u64>,
-    edges: Vec<u64>,
+    blocks: IdMap<Block, u64>,
+    edges: IdMap<Edge, u64>,
     /// Per call site; empty if there are none anywhere.
-    early: Vec<i64>,
+    early: IdMap<Site, i64>,
     /// Bits: flaw *n* of [`FLAWS`] is bit *n*.
     flaws: u64,
 }
@@ -86,7 +86,7 @@ impl FunctionCounts {
             entries: self.entries,
             blocks: self.blocks.clone(),
             edges: Some(self.edges.clone()),
-            early: if self.early.iter().all(|&count| count == 0) { Vec::new() } else { self.early.clone() },
+            early: if self.early.iter().all(|&count| count == 0) { IdMap::default() } else { self.early.clone() },
             flaws: FLAWS.iter().zip(0..).filter(|&(_, bit)| has(bit)).map(|(&flaw, _)| flaw).collect(),
         }
     }
@@ -170,8 +170,8 @@ impl TraceCounts {
             let mut profile = match self.functions.get(&id) {
                 Some(counts) => counts.profile(),
                 None => FunctionCounts {
-                    blocks: vec![0; facts.blocks.len()],
-                    edges: vec![0; facts.edges.len()],
+                    blocks: IdMap::filled(0, facts.blocks.len()),
+                    edges: IdMap::filled(0, facts.edges.len()),
                     ..FunctionCounts::default()
                 }
                 .profile(),
@@ -246,7 +246,13 @@ mod tests {
     use super::*;
 
     fn counts(id: u32, entries: u64, early: Vec<i64>) -> TraceCounts {
-        let function = FunctionCounts { entries, blocks: vec![entries, 7], edges: vec![entries], early, flaws: 2 };
+        let function = FunctionCounts {
+            entries,
+            blocks: vec![entries, 7].into(),
+            edges: vec![entries].into(),
+            early: early.into(),
+            flaws: 2,
+        };
         TraceCounts { functions: BTreeMap::from([(FunctionId(id), function)]), newest_only: 1, gone: 48 }
     }
 
@@ -256,8 +262,11 @@ mod tests {
         assert!(!sum.add(&counts(3, 5, vec![1, -1]), 2));
         assert!(!sum.add(&counts(9, 1, vec![]), 1));
         let function = &sum.functions[&FunctionId(3)];
-        assert_eq!((function.entries, &function.blocks[..], &function.edges[..]), (12, &[12, 21][..], &[12][..]));
-        assert_eq!((&function.early[..], function.flaws), (&[2, -2][..], 2));
+        assert_eq!(function.entries, 12);
+        assert_eq!(function.blocks, [12, 21]);
+        assert_eq!(function.edges, [12]);
+        assert_eq!(function.early, [2, -2]);
+        assert_eq!(function.flaws, 2);
         assert_eq!(function.profile().flaws, [Flaw::LiveFrames]);
         assert_eq!((sum.functions.len(), sum.newest_only, sum.gone), (2, 3, 144));
         assert!(sum.add(&counts(3, u64::MAX, vec![]), 1), "it does not fit");

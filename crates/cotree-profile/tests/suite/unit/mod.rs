@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use cotree_core::facts::*;
-use cotree_core::ids::{Block, Edge, FunctionId, Site};
+use cotree_core::ids::{Block, Edge, FunctionId, IdMap, Site};
 use cotree_core::method::counters::{self, CounterMethod, UnitCounterPlan};
 use cotree_core::method::{Family, Method, MethodPlan};
 use cotree_core::plan::{CounterPlan, FunctionPlan, Measure};
@@ -19,9 +19,13 @@ pub const UNIT: UnitId = UnitId([0x5A; 16]);
 #[derive(Clone)]
 pub struct Truth {
     pub entries: u64,
-    pub blocks: Vec<u64>,
-    pub edges: Vec<u64>,
-    pub early: Vec<i64>,
+    pub blocks: IdMap<Block, u64>,
+    pub edges: IdMap<Edge, u64>,
+    pub early: IdMap<Site, i64>,
+}
+
+fn truth(entries: u64, blocks: Vec<u64>, edges: Vec<u64>, early: Vec<i64>) -> Truth {
+    Truth { entries, blocks: blocks.into(), edges: edges.into(), early: early.into() }
 }
 
 fn edge(src: u32, dst: u32, kind: EdgeKind, successor: u32) -> EdgeFacts {
@@ -46,8 +50,8 @@ fn function(symbol: &str, blocks: usize, edges: Vec<EdgeFacts>, sites: Vec<Call>
     Function {
         symbol: symbol.into(),
         linkage: Linkage::External,
-        blocks: vec![BlockFacts::default(); blocks],
-        edges,
+        blocks: vec![BlockFacts::default(); blocks].into(),
+        edges: edges.into(),
         calls: sites.into_iter().collect(),
         ..Default::default()
     }
@@ -68,16 +72,16 @@ pub fn facts() -> (ProgramMap, Vec<Truth>) {
         ],
         vec![site(2, "work")],
     );
-    let main_truth = Truth { entries: 1, blocks: vec![1, 6, 6, 0], edges: vec![1, 6, 0, 5, 0], early: vec![1] };
+    let main_truth = truth(1, vec![1, 6, 6, 0], vec![1, 6, 0, 5, 0], vec![1]);
     let work = function(
         "work",
         3,
         vec![edge(0, 1, K::True, 0), edge(0, 2, K::False, 1), edge(1, 2, K::Jump, 0), edge(2, 3, K::Return, 0)],
         vec![site(1, "leaf")],
     );
-    let work_truth = Truth { entries: 6, blocks: vec![6, 2, 5], edges: vec![2, 4, 1, 5], early: vec![1] };
+    let work_truth = truth(6, vec![6, 2, 5], vec![2, 4, 1, 5], vec![1]);
     let leaf = function("leaf", 2, vec![edge(0, 1, K::Jump, 0), edge(1, 2, K::Return, 0)], vec![site(0, "exit")]);
-    let leaf_truth = Truth { entries: 2, blocks: vec![2, 1], edges: vec![1, 1], early: vec![1] };
+    let leaf_truth = truth(2, vec![2, 1], vec![1, 1], vec![1]);
     let mut invokes = function(
         "invokes",
         3,
@@ -96,7 +100,7 @@ pub fn facts() -> (ProgramMap, Vec<Truth>) {
     let mut functions = [main, work, leaf, invokes];
     functions.iter_mut().for_each(|function| complete(function, 3));
     let [main, work, leaf, invokes] = functions;
-    let invokes_truth = Truth { entries: 0, blocks: vec![0; 3], edges: vec![0; 4], early: vec![0, 0] };
+    let invokes_truth = truth(0, vec![0; 3], vec![0; 4], vec![0, 0]);
     let program = ProgramMap {
         name: "prog".into(),
         target: "x86_64-unknown-linux-gnu".into(),
@@ -171,8 +175,8 @@ pub fn counters(map: &BinaryMap, truth: &[Truth]) -> Vec<u64> {
         .flat_map(|(plan, f)| {
             plan.measures.iter().map(move |m| match *m {
                 Measure::Edge(e) if e == exit_edge(f) => truth[f].entries,
-                Measure::Edge(e) => truth[f].edges[e.index()],
-                Measure::Block(b) => truth[f].blocks[b.index()],
+                Measure::Edge(e) => truth[f].edges[e],
+                Measure::Block(b) => truth[f].blocks[b],
             })
         })
         .collect()

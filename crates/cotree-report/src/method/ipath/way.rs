@@ -141,7 +141,7 @@ impl Follower<'_> {
     fn along(&mut self, function: FunctionId, role: Role, context: bool) {
         let target = |edge: cotree_core::ids::Edge| {
             let facts = self.facts(function)?;
-            facts.edges.get(edge.index()).map(|edge| edge.dst).filter(|&dst| dst != facts.exit())
+            facts.edges.get(edge).map(|edge| edge.dst).filter(|&dst| dst != facts.exit())
         };
         match role {
             Role::Enter => {
@@ -181,7 +181,7 @@ impl Stretch {
     pub fn stops(&self, function: &Function) -> Vec<Stop> {
         let mut stops: Vec<Stop> = Vec::new();
         for visit in &self.visits {
-            let Some(facts) = function.blocks.get(visit.block.index()) else { continue };
+            let Some(facts) = function.blocks.get(visit.block) else { continue };
             let spans = facts.runs.iter().filter(|run| visit.has(run.after_calls)).filter_map(|run| run.span);
             for span in spans.filter_map(|span| facts.lines.get(span as usize)) {
                 let stop = Stop::from(span);
@@ -197,7 +197,7 @@ impl Stretch {
     #[must_use]
     pub fn instructions(&self, function: &Function) -> u64 {
         let of = |visit: &Visit| {
-            let runs = function.blocks.get(visit.block.index()).map_or(&[][..], |facts| &facts.runs);
+            let runs = function.blocks.get(visit.block).map_or(&[][..], |facts| &facts.runs);
             let runs = runs.iter().filter(|run| visit.has(run.after_calls));
             runs.map(|run| u64::from(run.instructions.total)).sum::<u64>()
         };

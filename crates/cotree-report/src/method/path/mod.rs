@@ -126,13 +126,13 @@ impl<'a> PathFunction<'a> {
     #[must_use]
     pub fn edge(&self, edge: Edge) -> u64 {
         let edges = self.function.profile.and_then(|p| p.edges.as_ref());
-        edges.and_then(|e| e.get(edge.index())).copied().unwrap_or(0)
+        edges.and_then(|e| e.get(edge)).copied().unwrap_or(0)
     }
 
     /// Instructions of one execution of a block.
     #[must_use]
     pub fn instructions(&self, block: Block) -> u64 {
-        self.function.facts.blocks.get(block.index()).map_or(0, |b| b.instructions.total.into())
+        self.function.facts.blocks.get(block).map_or(0, |b| b.instructions.total.into())
     }
 }
 

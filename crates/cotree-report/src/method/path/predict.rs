@@ -191,7 +191,7 @@ impl<'a> Guide<'a> {
 
     fn likeliest(&self, block: Block) -> Option<Edge> {
         let function = self.paths.of.function.facts;
-        let taken = |e: Edge| function.edges.get(e.index()).is_some_and(|e| e.kind == EdgeKind::True);
+        let taken = |e: Edge| function.edges.get(e).is_some_and(|e| e.kind == EdgeKind::True);
         let edges = self.paths.cfg.succs(block).iter().copied().filter(|e| !self.self_loops.contains(e));
         edges.max_by_key(|&e| (self.paths.of.edge(e), taken(e), std::cmp::Reverse(e)))
     }

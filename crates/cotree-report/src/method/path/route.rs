@@ -31,7 +31,7 @@ impl From<&LineSpan> for Stop {
 pub fn along(function: &Function, blocks: &[Block], until: Option<Site>) -> Vec<Stop> {
     let mut stops: Vec<Stop> = Vec::new();
     for (index, &block) in blocks.iter().enumerate() {
-        let Some(facts) = function.blocks.get(block.index()) else { continue };
+        let Some(facts) = function.blocks.get(block) else { continue };
         let before = until.filter(|_| index + 1 == blocks.len()).map(|until| {
             let earlier = function.sites_of(block).take_while(|(site, _)| *site != until);
             u32::try_from(earlier.count()).unwrap_or(u32::MAX)
@@ -75,7 +75,7 @@ impl<'a> Writer<'a> {
     /// A block by its first line; by its number if it has none.
     #[must_use]
     pub fn block(&self, block: Block) -> String {
-        let first = self.function.blocks.get(block.index()).and_then(|b| b.lines.first());
+        let first = self.function.blocks.get(block).and_then(|b| b.lines.first());
         first.map_or_else(|| format!("block {}", block.0), |span| self.write(&[span.into()]))
     }
 

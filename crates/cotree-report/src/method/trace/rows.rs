@@ -208,7 +208,7 @@ impl<'a> Rows<'a> {
 
     /// The lines of a block behind so many of its call sites, without repetitions.
     fn lines(&self, function: FunctionId, block: Block, sites: u32, mut show: impl FnMut(Position)) {
-        let Some(facts) = self.facts(function).and_then(|facts| facts.blocks.get(block.index())) else { return };
+        let Some(facts) = self.facts(function).and_then(|facts| facts.blocks.get(block)) else { return };
         let mut last = None;
         for span in facts.lines.iter().filter(|span| span.after_sites == sites) {
             if last.replace((span.at.file, span.at.line)) != Some((span.at.file, span.at.line)) {
@@ -220,7 +220,7 @@ impl<'a> Rows<'a> {
     /// The lines behind the last call of a block that is left by an edge.
     fn rest(&self, function: FunctionId, edge: cotree_core::ids::Edge, show: impl FnMut(Position)) {
         let Some(facts) = self.facts(function) else { return };
-        let Some(block) = facts.edges.get(edge.index()).map(|edge| edge.src) else { return };
+        let Some(block) = facts.edges.get(edge).map(|edge| edge.src) else { return };
         let sites = facts.sites_of(block).count() as u32;
         if sites > 0 {
             self.lines(function, block, sites, show);
@@ -249,7 +249,7 @@ impl<'a> Rows<'a> {
                         return at.is_some_and(|at| marked(files, at.file as usize));
                     }
                     What::Line(_, at) => return marked(files, at.file as usize),
-                    What::Block(_, block) => facts.and_then(|facts| facts.blocks.get(block.index())),
+                    What::Block(_, block) => facts.and_then(|facts| facts.blocks.get(block)),
                     _ => None,
                 };
                 match block {
@@ -295,7 +295,7 @@ impl<'a> Rows<'a> {
 
     /// The lines of a block, as few as tell them: `parser.c:10-12`.
     fn extent(&self, function: FunctionId, block: Block) -> Option<String> {
-        let spans = &self.facts(function)?.blocks.get(block.index())?.lines;
+        let spans = &self.facts(function)?.blocks.get(block)?.lines;
         let first = spans.first()?.at;
         let of_file = spans.iter().map(|span| span.at).filter(|at| at.file == first.file).map(|at| at.line);
         let (low, high) = of_file.fold((first.line, first.line), |(low, high), line| (low.min(line), high.max(line)));
@@ -317,7 +317,7 @@ impl<'a> Rows<'a> {
 
     fn position_of_access(&self, function: FunctionId, access: u32) -> Option<Position> {
         let access = self.access(function, access)?;
-        let block = self.facts(function)?.blocks.get(access.block.index())?;
+        let block = self.facts(function)?.blocks.get(access.block)?;
         Some(block.lines.get(access.span? as usize)?.at)
     }
 
@@ -429,7 +429,7 @@ impl<'a> Rows<'a> {
             What::Begin(_) => facts.and_then(|facts| facts.position),
             What::Block(_, block) => {
                 value["block"] = block.0.into();
-                facts.and_then(|facts| Some(facts.blocks.get(block.index())?.lines.first()?.at))
+                facts.and_then(|facts| Some(facts.blocks.get(block)?.lines.first()?.at))
             }
             What::Line(_, at) => Some(at),
             What::Call(_, call) | What::Catch(_, call) | What::Abandoned(_, Some(call)) => {

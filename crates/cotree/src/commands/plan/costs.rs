@@ -3,6 +3,7 @@
 use cotree_core::facts::hints::Hints;
 use cotree_core::facts::{Function, ProgramMap};
 use cotree_core::graph::cfg::Cfg;
+use cotree_core::ids::IdMap;
 use cotree_core::method::path::{self, PathCost, PathMethod, PathOptions};
 use cotree_core::profile::FunctionProfile;
 use cotree_core::statistics::PlanStatistics;
@@ -47,7 +48,7 @@ impl Costs {
             let exact = profiles.map(|_| {
                 let counts = profile.and_then(|p| Weighting::from_profile(&cfg, p));
                 // A function without counts never ran: no counter in it would have counted.
-                counts.unwrap_or_else(|| Weighting::new(&cfg, Vec::new()))
+                counts.unwrap_or_else(|| Weighting::new(&cfg, IdMap::default()))
             });
             let placed_by = exact.as_ref().filter(|_| exactly);
             let counters = (placed_by.unwrap_or(&predicted), exact.as_ref().unwrap_or(&predicted));

@@ -1,6 +1,6 @@
 //! How calls are measured, and by which counters.
 
-use crate::ids::Counter;
+use crate::ids::{CallId, Counter, IdMap};
 
 /// How a call is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,9 +22,9 @@ pub struct CallSumKey {
     /// Are its activations measured where they begin and end?
     pub measured: bool,
     /// Per call; empty for functions without probes.
-    pub calls: Vec<CallForm>,
+    pub calls: IdMap<CallId, CallForm>,
     /// Per kind and call, what the callee leaves to the caller where it returns.
-    pub returned: Vec<Vec<i64>>,
+    pub returned: Vec<IdMap<CallId, i64>>,
 }
 
 /// The counters of something that is measured: how often it was, then the sum of each kind.

@@ -2,7 +2,7 @@
 
 use super::{CallForm, CallSumKey, FunctionCounters, counters};
 use crate::facts::{Call, EdgeKind, Function};
-use crate::ids::{Block, CallId, Counter, Edge, FunctionId};
+use crate::ids::{Block, CallId, Counter, FunctionId};
 use crate::method::events::reach::CallGraph;
 use crate::method::events::{EventPlan, counters_of};
 use crate::probe::{Place, PlacedProbe, Probe};
@@ -50,7 +50,7 @@ pub(in crate::method::events) fn plan_unit(
     let calls = callers(facts.program, &facts.callers_known);
     for (number, plan) in functions.iter().enumerate() {
         let told = |&(caller, call): &(FunctionId, CallId)| {
-            let form = keys[caller.index()].calls.get(call.index());
+            let form = keys[caller.index()].calls.get(call);
             matches!(form, Some(CallForm::Counted | CallForm::Summed))
         };
         keys[number].measured = plan.is_counted() && (calls[number].is_empty() || !calls[number].iter().all(told));
@@ -92,9 +92,9 @@ fn place(function: &Function, plan: &mut EventPlan, counters: &FunctionCounters,
         let begin = first.entry(Place::Start(Block(0))).or_default();
         begin.push(Probe::Count(own.times()));
         begin.extend(sums(&|kind| own.sum(kind), true));
-        for (number, edge) in function.edges.iter().enumerate() {
+        for (number, edge) in function.edges.numbered() {
             if edge.dst == function.exit() && edge.kind != EdgeKind::Unreachable {
-                last.entry(Place::Edge(Edge::new(number))).or_default().extend(sums(&|kind| own.sum(kind), false));
+                last.entry(Place::Edge(number)).or_default().extend(sums(&|kind| own.sum(kind), false));
             }
         }
     }
@@ -102,7 +102,7 @@ fn place(function: &Function, plan: &mut EventPlan, counters: &FunctionCounters,
         let Some(counters) = counters else { continue };
         let before = last.entry(Place::Call(call)).or_default();
         before.push(Probe::Count(counters.times()));
-        if plan.key.sums.calls[call.index()] != CallForm::Summed {
+        if plan.key.sums.calls[call] != CallForm::Summed {
             continue;
         }
         before.extend(sums(&|kind| counters.sum(kind), true));
@@ -113,8 +113,8 @@ fn place(function: &Function, plan: &mut EventPlan, counters: &FunctionCounters,
         if facts.terminator {
             let unwinds =
                 |edge: &crate::facts::EdgeFacts| edge.src == facts.block && edge.kind == EdgeKind::InvokeUnwind;
-            for (number, _) in function.edges.iter().enumerate().filter(|(_, edge)| unwinds(edge)) {
-                first.entry(Place::Edge(Edge::new(number))).or_default().extend(&behind);
+            for (number, _) in function.edges.numbered().filter(|(_, edge)| unwinds(edge)) {
+                first.entry(Place::Edge(number)).or_default().extend(&behind);
             }
         }
     }

@@ -84,7 +84,7 @@ pub(in crate::method::events) fn recover(
     let mut calls: Vec<Vec<Option<Raw>>> = Vec::with_capacity(unit.functions.len());
     for (number, (plan, counters)) in unit.functions.iter().zip(&counters).enumerate() {
         let Some((_, function)) = graph.functions.get(number) else { break };
-        let site = |call: CallId| function.calls.site_of(call).map(|site| site.index());
+        let site = |call: CallId| function.calls.site_of(call);
         let ends = |call| {
             early.get(number).copied().flatten().and_then(|early| early.at_site.get(site(call)?)).copied().unwrap_or(0)
         };
@@ -112,11 +112,10 @@ pub(in crate::method::events) fn recover(
             let times = count(counters.times());
             let back = times.wrapping_sub(ends(call).cast_unsigned());
             let sum = |kind: usize| {
-                let left =
-                    plan.key.sums.returned.get(kind).and_then(|calls| calls.get(call.index())).copied().unwrap_or(0);
-                let summed = plan.key.sums.calls[call.index()] == CallForm::Summed;
+                let left = plan.key.sums.returned.get(kind).and_then(|calls| calls.get(call)).copied().unwrap_or(0);
+                let summed = plan.key.sums.calls[call] == CallForm::Summed;
                 let counted = if summed { count(counters.sum(kind)) } else { 0 };
-                let repair = site(call).filter(|_| summed).map_or(0, |at| repair(kind, at));
+                let repair = site(call).filter(|_| summed).map_or(0, |at| repair(kind, at.index()));
                 counted.wrapping_add(repair).wrapping_add(back.wrapping_mul(left.cast_unsigned()))
             };
             let raw = Raw { times, sums: (0..kinds).map(sum).collect() };

@@ -175,7 +175,7 @@ impl JsonOnly {
             number: fork.number,
             count: fork.count,
             at: fork.at.0,
-            line: paths.of.function.facts.blocks[fork.at.index()].lines.last().map(|span| JsonLine(span.into())),
+            line: paths.of.function.facts.blocks[fork.at].lines.last().map(|span| JsonLine(span.into())),
             here: fork.here.map(|b| b.0),
             there: fork.there.map(|b| b.0),
             in_context: fork.in_context,

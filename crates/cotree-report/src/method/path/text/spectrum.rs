@@ -90,7 +90,7 @@ fn fork_text(view: &View<'_>, paths: &Paths<'_>, number: u64, fork: &Fork) -> St
         return format!("{nearest}, by other lines from the start");
     };
     if here.len() == shared && there.len() == shared {
-        let branch = paths.of.function.facts.blocks.get(fork.at.index()).and_then(|b| b.lines.last());
+        let branch = paths.of.function.facts.blocks.get(fork.at).and_then(|b| b.lines.last());
         let branch = branch.map_or_else(String::new, |span| format!(", by another branch at {}", at(&span.into())));
         return format!("{nearest}, on the same lines{branch}");
     }

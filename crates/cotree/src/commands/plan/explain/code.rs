@@ -23,7 +23,7 @@ impl Code<'_> {
         if block == self.cfg.exit() {
             return "EXIT".into();
         }
-        match self.function.blocks[block.index()].lines.first() {
+        match self.function.blocks[block].lines.first() {
             Some(span) => format!("{block} (line {})", span.at.line),
             None => block.to_string(),
         }

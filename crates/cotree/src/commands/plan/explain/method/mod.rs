@@ -61,7 +61,7 @@ fn write_callers(out: &mut String, program: &ProgramMap, entry: Option<&DerivedE
     let functions: Vec<&Function> = program.functions().map(|(_, f)| f).collect();
     for CallPoint { function, block, .. } in calls {
         let caller = functions[function.index()];
-        let line = caller.blocks[block.index()].lines.first().map(|span| format!(" (line {})", span.at.line));
+        let line = caller.blocks[*block].lines.first().map(|span| format!(" (line {})", span.at.line));
         writeln!(out, "    {block}{} of {}", line.unwrap_or_default(), caller.symbol)?;
     }
     Ok(())
