@@ -5,7 +5,8 @@
 //!
 //! - A block *ends* on the line of its last span. If some blocks end on a line, the line ran as often as control
 //!   entered this set of blocks from outside, plus as often as it went round a loop within the set
-//!   (`for (…) x++;` in one line).
+//!   (`for (…) x++;` in one line). Unlike gcov, we do not count control that comes back from another line of one
+//!   statement: `return a ||` runs once, though the value of `b` on the next line comes back to it.
 //! - If no block ends on the line (it lies in the middle of longer blocks), the line ran as often as the blocks that
 //!   hold the same column of it, since blocks with other columns hold other parts of it (`f(x) +` with a condition on
 //!   the next line). Blocks that are only a jump there do not count: these lead to the others.
@@ -30,12 +31,17 @@
 use crate::flow::Flow;
 use crate::forward::Forward;
 use crate::functions::inlined_entries;
+use crate::jumps::{
+    LineKey, ends_in_a_mere_jump, is_an_operator, is_at_the_word_of_a_loop, is_misplaced, jump_of, kind_of_exit,
+    loop_heads,
+};
+use crate::revisits::Revisits;
 use crate::source::SourceText;
 use crate::unwinding;
-use cotree_core::facts::{EdgeKind, LineSpan};
+use cotree_core::facts::EdgeKind;
 use cotree_core::ids::{Block, Edge};
 use std::cell::LazyCell;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Counts the lines of one function, in one file or in all.
 ///
@@ -50,6 +56,7 @@ pub fn count(flow: &Flow<'_>, file: Option<u32>, text: Option<&SourceText>, mut 
         for (at, column) in graph.columns(piece).filter(|(at, _)| wanted(at)) {
             let line = lines.entry(at).or_default();
             line.own |= !piece.jump;
+            line.placed |= !piece.misplaced;
             line.normal |= !unwinding[piece.block.index()];
             if !piece.jump {
                 line.add(column, index, piece.count);
@@ -91,14 +98,18 @@ pub fn count(flow: &Flow<'_>, file: Option<u32>, text: Option<&SourceText>, mut 
     }
     let mut member = vec![false; graph.pieces.len()];
     let forward = LazyCell::new(|| Forward::new(&flow.cfg));
+    let revisits = LazyCell::new(|| Revisits::new(&flow.cfg));
     // Lines that hold nothing but unwinding code are no code that could have run and did not.
     lines.retain(|_, line| line.normal || line.passed > 0);
     for ((file, line, _), mut on) in lines {
+        if on.placed {
+            on.ending.retain(|&(piece, _)| !graph.pieces[piece].misplaced);
+        }
         if on.own {
             on.ending.retain(|&(piece, _)| !graph.pieces[piece].jump);
             on.anchored &= !on.ending.is_empty();
         }
-        let rounds = if on.ending.is_empty() { 0 } else { graph.rounds(&on.ending, &mut member) };
+        let rounds = if on.ending.is_empty() { 0 } else { graph.rounds(&on.ending, &mut member, &revisits) };
         let least = if on.anchored {
             on.most
         } else if on.own {
@@ -133,9 +144,6 @@ fn only_inlined(flow: &Flow<'_>) -> BTreeMap<LineKey, u64> {
     lines
 }
 
-/// A line of one file, in one inlined copy or in the function itself.
-type LineKey = (u32, u32, Option<u32>);
-
 /// What is known of one line in one copy of a function.
 #[derive(Default)]
 struct OnLine {
@@ -150,6 +158,8 @@ struct OnLine {
     most: u64,
     /// Something other than a mere jump is there.
     own: bool,
+    /// Something other than a jump at the place of something else is there.
+    placed: bool,
     /// Something other than unwinding code is there.
     normal: bool,
     /// Some of the pieces that end on the line, or in what was inlined there, have a part of the line itself.
@@ -185,7 +195,7 @@ struct Piece {
     block: Block,
     /// The block is the function's beginning, the line of its declaration.
     declaration: bool,
-    /// The block is nothing but a jump, and not to the head of the line's loop.
+    /// The block is nothing but a jump, and not to the head of the line's loop, or the branch of a whole condition.
     jump: bool,
     /// The block is nothing but a jump, at a place that says nothing about it.
     misplaced: bool,
@@ -223,9 +233,10 @@ impl<'a> Pieces<'a> {
                 }
             }
             let jump = facts.instructions.total == 1
-                && jump_of(flow, block).is_some_and(|(to, at)| !heads.contains(&(to, at)));
+                && (jump_of(flow, block).is_some_and(|(to, at)| !heads.contains(&(to, at)))
+                    || is_at_the_word_of_a_loop(flow, block, text));
             let misplaced = jump && is_misplaced(flow, block, text);
-            let mut start = 0;
+            let mut start = usize::from(last > 1 && is_an_operator(&facts.lines[0], text));
             let mut count = flow.block(block);
             if index == 0 && flow.function.position.is_some() {
                 pieces.push(Piece { block, declaration: true, jump: false, misplaced: false, spans: 0..0, count });
@@ -321,46 +332,73 @@ impl<'a> Pieces<'a> {
         through
     }
 
-    /// How often control came into a set of pieces, or went round in it. `member` is all false before and after.
-    fn rounds(&self, set: &[(usize, bool)], member: &mut [bool]) -> u64 {
-        for &(piece, _) in set {
-            member[piece] = true;
+    /// The pieces that control passes between two visits of a line by one statement, when `member` says which pieces
+    /// are on the line. Control that passes through them does not leave the line.
+    fn between_visits(&self, line: &[usize], member: &[bool], revisits: &Revisits<'_>) -> BTreeSet<usize> {
+        let cfg = &self.flow.cfg;
+        let blocks: HashSet<Block> = line.iter().map(|&piece| self.pieces[piece].block).collect();
+        let mut between = BTreeSet::new();
+        for &block in blocks.iter().filter(|block| member[self.first[block.index()]]) {
+            for &edge in cfg.preds(block).iter().filter(|&&e| e != cfg.exit_edge() && !blocks.contains(&cfg.src(e))) {
+                for passed in revisits.between(edge, &blocks).into_iter().flatten() {
+                    between.extend(self.first[passed.index()]..self.first[passed.index() + 1]);
+                }
+            }
         }
-        let through = self.pass_through(set, member);
-        let members = || set.iter().map(|&(piece, _)| piece).chain(through.iter().copied());
+        between
+    }
+
+    /// How often a line ran on which these pieces end. `member` is all false before and after.
+    fn rounds<'f>(
+        &self,
+        set: &[(usize, bool)],
+        member: &mut [bool],
+        revisits: &LazyCell<Revisits<'f>, impl FnOnce() -> Revisits<'f>>,
+    ) -> u64 {
+        let mut line: Vec<usize> = set.iter().map(|&(piece, _)| piece).collect();
+        line.iter().for_each(|&piece| member[piece] = true);
+        line.extend(self.pass_through(set, member));
+        let own: HashSet<usize> = set.iter().filter(|(_, own)| *own).map(|&(piece, _)| piece).collect();
+        let on_line = line.len();
+        if on_line > 1 {
+            line.extend(self.between_visits(&line, member, revisits));
+        }
+        line[on_line..].iter().for_each(|&piece| member[piece] = true);
+        let mut rounds = self.rounds_within(&line, &own, member);
+        line[on_line..].iter().for_each(|&piece| member[piece] = false);
+        if rounds.is_none() && line.len() > on_line {
+            rounds = self.rounds_within(&line[..on_line], &own, member);
+        }
+        line.iter().for_each(|&piece| member[piece] = false);
+        // Where edges are unknown, the count of the busiest block is a lower bound.
+        rounds.or_else(|| set.iter().map(|&(piece, _)| self.pieces[piece].count).max()).unwrap_or(0)
+    }
+
+    /// How often control came into a set of pieces, or went round in it by an own piece. None if an edge is unknown.
+    fn rounds_within(&self, set: &[usize], own: &HashSet<usize>, member: &[bool]) -> Option<u64> {
         let mut entered = 0u64;
         let mut inner: HashMap<usize, Vec<(usize, u64)>> = HashMap::new();
-        let mut unknown = false;
-        for index in members() {
+        for &index in set {
             let piece = &self.pieces[index];
-            let mut arrive = |from: Option<usize>, count: Option<u64>| match (from.filter(|&f| member[f]), count) {
-                (_, None) => unknown = true,
-                (None, Some(count)) => entered = entered.saturating_add(count),
-                (Some(from), Some(count)) => inner.entry(from).or_default().push((index, count)),
+            let mut arrive = |from: Option<usize>, count: u64| match from.filter(|&f| member[f]) {
+                None => entered = entered.saturating_add(count),
+                Some(from) => inner.entry(from).or_default().push((index, count)),
             };
             if index > self.first[piece.block.index()] {
                 // Activations that were revived in the call (the second return of `setjmp`) are still on its line.
-                arrive(Some(index - 1), Some(piece.count));
+                arrive(Some(index - 1), piece.count);
                 continue;
             }
             for &edge in self.flow.cfg.preds(piece.block) {
                 if edge == self.flow.cfg.exit_edge() {
-                    arrive(None, Some(self.flow.entries()));
+                    arrive(None, self.flow.entries());
                 } else {
                     let source = self.flow.cfg.src(edge);
-                    arrive(Some(self.first[source.index() + 1] - 1), self.flow.edge(edge));
+                    arrive(Some(self.first[source.index() + 1] - 1), self.flow.edge(edge)?);
                 }
             }
         }
-        for piece in members() {
-            member[piece] = false;
-        }
-        if unknown {
-            // Some edges are unknown, so take the lower bound: the count of the busiest block.
-            return set.iter().map(|&(p, _)| self.pieces[p].count).max().unwrap_or(0);
-        }
-        let own: HashSet<usize> = set.iter().filter(|(_, own)| *own).map(|&(piece, _)| piece).collect();
-        entered.saturating_add(circulation(inner, &own))
+        Some(entered.saturating_add(circulation(inner, own)))
     }
 }
 
@@ -416,85 +454,6 @@ fn circulation(mut arcs: HashMap<usize, Vec<(usize, u64)>>, counted: &HashSet<us
         }
     }
     total
-}
-
-/// Is the last span of the block nothing but the jump or branch that leaves it, at a place where nothing runs?
-fn ends_in_a_mere_jump(flow: &Flow<'_>, block: Block, text: Option<&SourceText>) -> bool {
-    let lines = &flow.function.blocks[block].lines;
-    let (Some(last), Some(exit)) = (lines.last(), kind_of_exit(flow, block)) else { return false };
-    // A destructor is called at the closing brace, and so is the end of a handler.
-    if flow.calls_in_span(block, lines.len() - 1) {
-        return false;
-    }
-    let marks: &[&str] = match exit {
-        EdgeKind::Jump => &["}"],
-        EdgeKind::True => &["&&", "||"],
-        _ => return false,
-    };
-    let same_line = |s: &LineSpan| s.at.file == last.at.file && s.at.line == last.at.line && s.inlined == last.inlined;
-    if let Some(source) = text.and_then(|t| t.line(last.at.line)) {
-        let column = (last.at.column as usize).saturating_sub(1);
-        let rest = source.as_bytes().get(column..).unwrap_or_default();
-        return last.at.column > 0 && marks.iter().any(|m| rest.starts_with(m.as_bytes()));
-    }
-    // Without the source. Both are the first thing on their lines, and the block has done something on a line before.
-    let block_on_line = |b: Block| flow.function.blocks.get(b).and_then(|b| b.lines.first()).is_some_and(same_line);
-    let others = || {
-        let blocks = flow.function.blocks.iter().enumerate().filter(|(b, _)| *b != block.index());
-        blocks.flat_map(|(_, b)| &b.lines).filter(|s| same_line(s))
-    };
-    let first_on_line = last.at.column > 0
-        && lines.len() > 1
-        && !lines[..lines.len() - 1].iter().any(same_line)
-        && others().any(|s| s.at.column > last.at.column)
-        && others().all(|s| s.at.column >= last.at.column);
-    let goes_there = flow.cfg.succs(block).iter().any(|&e| block_on_line(flow.cfg.dst(e)));
-    // What follows `}` on its line is not where the jump goes; what follows `&&` is where the branch may go.
-    first_on_line && goes_there == (exit == EdgeKind::True)
-}
-
-/// The heads of loops: where jumps go back to, and the line that they are on. (`while (1)` and `for (;;)` are nothing
-/// but such jumps.)
-fn loop_heads(flow: &Flow<'_>) -> HashSet<(Block, Option<LineKey>)> {
-    let blocks = (0..flow.function.blocks.len()).map(Block::new);
-    blocks.filter_map(|b| jump_of(flow, b).filter(|(to, _)| to.index() <= b.index())).collect()
-}
-
-/// Where a block jumps to, and from which line.
-fn jump_of(flow: &Flow<'_>, block: Block) -> Option<(Block, Option<LineKey>)> {
-    if kind_of_exit(flow, block) != Some(EdgeKind::Jump) {
-        return None;
-    }
-    let to = flow.cfg.dst(*flow.cfg.succs(block).first()?);
-    let at = flow.function.blocks[block].lines.last().map(|s| (s.at.file, s.at.line, s.inlined));
-    Some((to, at))
-}
-
-/// Is the position of a block that is nothing but a jump that of something else? Where control falls from one label to
-/// the next with no statement between, clang leaves the jump at the position that it wrote last.
-fn is_misplaced(flow: &Flow<'_>, block: Block, text: Option<&SourceText>) -> bool {
-    let is_label = |e: &Edge| {
-        let edge = flow.function.edges.get(*e);
-        edge.is_some_and(|e| matches!(e.kind, EdgeKind::Case(_) | EdgeKind::Cases(..) | EdgeKind::Default))
-    };
-    if flow.cfg.succs(block).iter().any(|&e| flow.cfg.preds(flow.cfg.dst(e)).iter().any(is_label)) {
-        return true;
-    }
-    let Some(last) = flow.function.blocks[block].lines.last() else { return true };
-    if let Some(source) = text.and_then(|t| t.line(last.at.line)) {
-        // Statements begin with a word.
-        let start = source.as_bytes().get((last.at.column as usize).saturating_sub(1));
-        return !start.is_some_and(|&c| c == b'_' || c.is_ascii_alphabetic() || !c.is_ascii());
-    }
-    // Without the source: a macro, all of which is at one place, has more there than jumps.
-    let same = |s: &LineSpan| s.at == last.at && s.inlined == last.inlined;
-    !flow.function.blocks.iter().any(|b| b.instructions.total > 1 && b.lines.iter().any(same))
-}
-
-/// The kind of the first way out of a block.
-fn kind_of_exit(flow: &Flow<'_>, block: Block) -> Option<EdgeKind> {
-    let first = flow.cfg.succs(block).first()?;
-    flow.function.edges.get(*first).map(|e| e.kind)
 }
 
 #[cfg(test)]

@@ -93,8 +93,8 @@ impl Class {
                 .any(|l| l.number.abs_diff(line.number) <= NEAR && l.gcc == Some(ours))
         {
             Class::Neighbour
-        } else if is_operand(code)
-            && let Some(whole) = above.clone().find_map(|l| l.ours)
+        } else if is_operand(line.number, source)
+            && let Some(whole) = above.clone().filter(|l| !is_operand(l.number, source)).find_map(|l| l.ours)
             && line.peers().all(|theirs| ours < theirs && theirs <= whole)
         {
             Class::Operand
@@ -117,7 +117,12 @@ impl Class {
             && below.find_map(|l| l.ours) == line.gcc
         {
             Class::MacroHead
-        } else if ours > 0 && line.peers().all(|theirs| theirs > 0) && is_part(line.number, source) {
+        } else if ours > 0
+            && line.clang.is_none_or(|clang| clang > 0)
+            && (line.gcc.is_none_or(|gcc| gcc > 0)
+                || below.any(|l| l.gcc == Some(ours) && l.number - line.number <= NEAR))
+            && is_part(line.number, source)
+        {
             Class::SeveralLines
         } else {
             Class::Unexplained
@@ -152,8 +157,11 @@ fn is_brace(code: &str) -> bool {
     code.starts_with('}') && code.chars().all(|c| matches!(c, '}' | ';' | ' '))
 }
 
-fn is_operand(code: &str) -> bool {
-    code.starts_with("&&") || code.starts_with("||")
+/// Does the line begin with an operand that may not be evaluated?
+fn is_operand<'s>(number: u32, source: &dyn Fn(u32) -> &'s str) -> bool {
+    let code_of = |number| code(source(number));
+    let before = (1..number).rev().map(code_of).find(|code| !code.is_empty());
+    ["&&", "||"].iter().any(|mark| code_of(number).starts_with(mark) || before.is_some_and(|code| code.ends_with(mark)))
 }
 
 fn is_endless(code: &str) -> bool {
@@ -166,7 +174,9 @@ fn is_endless(code: &str) -> bool {
 fn is_part<'s>(number: u32, source: &dyn Fn(u32) -> &'s str) -> bool {
     let ends = |code: &str| code.ends_with([';', '{', '}', ':']) || code.starts_with('#');
     let before = (1..number).rev().map(|n| code(source(n))).find(|code| !code.is_empty());
-    !ends(code(source(number))) || before.is_some_and(|before| !ends(before))
+    let line = code(source(number));
+    let open = line.matches('(').count() > line.matches(')').count();
+    open || !ends(line) || before.is_some_and(|before| !ends(before))
 }
 
 #[cfg(test)]

@@ -56,7 +56,7 @@ static int macros(int x) {
 static int conditions(int x) {
     T(7);
     int value = x >= 0
-        || zero > 3; /* as T(7) */
+        || (T(21), zero > 3); /* as T(21) */
     T(8);
     if (x == 1
         || /* as T(8) */
@@ -76,7 +76,7 @@ static int conditions(int x) {
     T(13);
     return value
         && one
-        && x > 0; /* as T(13) */
+        && (T(22), x > 0); /* as T(22) */
 }
 static int labels(int x) {
     int value = 0;

@@ -38,11 +38,15 @@ fn run(project: &Project, program: &str) -> String {
 /// others, or would make one with others at the end of a block.
 #[test]
 fn lines_in_the_middle_of_blocks() {
-    for (name, source) in
-        [("into-a-loop.c", finding!("into-a-loop.c")), ("lines-in-copies.c", finding!("lines-in-copies.c"))]
-    {
+    for (name, source) in [
+        ("into-a-loop.c", finding!("into-a-loop.c")),
+        ("lines-in-copies.c", finding!("lines-in-copies.c")),
+        // The optimiser evaluates short operands beside each other, and takes loops without an effect away.
+        ("lines-of-conditions.c", finding!("lines-of-conditions.c")),
+    ] {
         let project = Project::new(&[(name, source)]);
-        for level in ["-O0", "-O1", "-O2"] {
+        let levels = if name == "lines-of-conditions.c" { &["-O0"][..] } else { &["-O0", "-O1", "-O2"] };
+        for level in levels {
             project.ok(&format!("cc {level} -g {name} -o program"));
             run(&project, "program");
             check(&project, "p.cotree", source, level);
