@@ -276,6 +276,13 @@ mod tests {
     }
 
     #[test]
+    fn events_are_planned_as_asked() {
+        let asked = options(r#"{"profile":"events","event-placement":"blocks","event-limit":true}"#).events();
+        assert!(asked.naive && asked.limits && !asked.queries);
+        assert!(options(r#"{"profile":"events-calls","event-queries":true}"#).events().queries);
+    }
+
+    #[test]
     fn unknown_options_are_refused() {
         for wrong in ["cotree-options={\"branch-hint\":true}", "cotree-options=", "cotree-profile=edge", "cotree-x"] {
             assert!(matches!(Options::parse(&[wrong]), Err(Error::Option { .. })), "{wrong}");

@@ -1,9 +1,10 @@
 //! Whether options go together.
 
-use crate::options::{BuildOptions, EventPlacement, PathMetric, TracePlacement};
+use crate::options::{BuildOptions, OF_METHODS, PathMetric};
+use crate::scope::{OfMethods, WithoutCounters};
 use crate::values::{Detail, Profile};
 use cotree_core::facts::events::EventKind;
-use cotree_core::method::{Entry, Family, Method};
+use cotree_core::method::{Family, Method};
 use std::path::PathBuf;
 use thiserror::Error;
 
@@ -77,43 +78,20 @@ impl BuildOptions {
     pub fn check_all(&self) -> Result<(), Misfit> {
         self.check()?;
         let method = self.method().unwrap_or_default();
-        let is_for = |wanted: Method, options: &[(&str, bool)], what: &str| {
-            let misplaced = options.iter().find(|(_, given)| *given && method != wanted);
-            misplaced.map_or(Ok(()), |(option, _)| Err(misfit(option, what, wanted.name())))
+        let build = match (self.use_profile.is_some(), method.is_none()) {
+            (true, _) => WithoutCounters::Always,
+            (false, true) => WithoutCounters::Plain,
+            (false, false) => WithoutCounters::Never,
         };
-        let is_for_those = |wanted: fn(&Entry) -> bool, options: &[(&str, bool)], what: &str| {
-            let misplaced = options.iter().find(|(_, given)| *given && !wanted(method.entry()));
-            misplaced.map_or(Ok(()), |(option, _)| Err(misfit(option, what, &Method::names(wanted))))
-        };
-        let of_traces = [
-            ("trace-by", self.trace_by.unwrap_or_default() != crate::TraceBy::Auto),
-            ("trace-off", self.trace_off == Some(true)),
-            ("trace-ring", self.trace_ring.is_some()),
-            ("trace-time", self.trace_time == Some(true)),
-            ("trace-addresses", self.trace_addresses.is_some()),
-            ("trace-placement", self.trace_placement == Some(TracePlacement::Branches)),
-        ];
-        is_for(Method::Trace, &of_traces, "is about traces")?;
+        let refused =
+            |rule: &&OfMethods<Self>| rule.also >= build && (rule.asked)(self) && !(rule.methods)(method.entry());
+        if let Some(rule) = OF_METHODS.iter().find(refused) {
+            return Err(misfit(rule.option, rule.what, &Method::names(rule.methods)));
+        }
         if self.trace_addresses.is_some() && self.trace_ring.is_some() {
             return Err(Misfit::AddressesInRing);
         }
-        if self.use_profile.is_some() {
-            return Ok(());
-        }
-        is_for(Method::Events, &[("event-limit", self.event_limit == Some(true))], "is about events")?;
-        if method.is_none() {
-            return Ok(());
-        }
-        let of_paths = [("path-array", self.path_array.is_some()), ("path-limit", self.path_limit.is_some())];
-        is_for_those(|entry| matches!(entry.family, Family::Paths(_)), &of_paths, "is about path profiles")?;
-        let pending = [("pending", self.pending == Some(true))];
-        is_for_those(|entry| matches!(entry.family, Family::Ipath(_)), &pending, "is about paths across functions")?;
-        let of_events = [
-            ("event-placement", self.event_placement == Some(EventPlacement::Blocks)),
-            ("event-queries", self.event_queries == Some(true)),
-        ];
-        is_for_those(|entry| matches!(entry.family, Family::Events(_)), &of_events, "is about events")?;
-        self.check_targets()
+        if build == WithoutCounters::Never { self.check_targets() } else { Ok(()) }
     }
 
     fn check_targets(&self) -> Result<(), Misfit> {

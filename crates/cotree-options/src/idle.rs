@@ -4,11 +4,10 @@
 //! counters may get all options of the one that it is compared with, and switches for experts may stand in the
 //! environment for many builds.
 
-use crate::options::{Carry, EventPlacement, SpanningTree};
-use crate::values::{Detail, Profile};
-use crate::{At, BuildOptions};
-use cotree_core::facts::events::EventKind;
-use cotree_core::method::{Family, Method};
+use crate::BuildOptions;
+use crate::options::SCOPES;
+use crate::scope::Scope;
+use crate::values::Profile;
 
 impl BuildOptions {
     /// Sentences about the options that change nothing in a build with all of these.
@@ -18,29 +17,23 @@ impl BuildOptions {
         if self.use_profile.is_some() {
             return Vec::new();
         }
-        let Profile(method, detail) = self.profile.unwrap_or(Profile(Method::default(), Detail::None));
+        let method = self.profile.map(|Profile(method, _)| method).unwrap_or_default();
         if method.is_none() {
-            let idle = self.idle_without_counters();
+            let idle = self.asked(|scope| scope.counts);
             let (names, s) = joined(&idle);
             return (!idle.is_empty())
                 .then(|| format!("{names} change{s} nothing: --profile none counts nothing"))
                 .into_iter()
                 .collect();
         }
-        let idle = self.idle_in(method, detail).into_iter();
+        let idle = self.asked(|scope| !(scope.works)(self, method)).into_iter();
         idle.map(|name| format!("--{name} changes nothing in a build of --profile {}", method.name())).collect()
     }
 
     /// Sentences about the options that change nothing where bitcode gets probes outside of a link.
     #[must_use]
     pub fn idle_outside_links(&self) -> Vec<String> {
-        let given = [
-            ("pending", self.pending == Some(true)),
-            ("carry", self.carry.is_some()),
-            ("lto", self.lto.is_some()),
-            ("branch-hints", self.branch_hints.is_some()),
-        ];
-        let of_links = named(&given);
+        let of_links = self.asked(|scope| scope.compiles);
         let of_links = of_links.iter().map(|name| {
             format!(
                 "--{name} changes nothing in `cotree instrument`: what it speaks of is done when the result is compiled"
@@ -49,53 +42,10 @@ impl BuildOptions {
         self.idle().into_iter().chain(of_links).collect()
     }
 
-    /// What asks for counts of some kind.
-    fn idle_without_counters(&self) -> Vec<&'static str> {
-        let given = [
-            ("verify", self.verify == Some(true)),
-            ("targets", self.targets == Some(true)),
-            ("include", !self.include.is_empty()),
-            ("exclude", !self.exclude.is_empty()),
-            ("exclude-file", !self.exclude_file.is_empty()),
-            ("pending", self.pending == Some(true)),
-            ("event-costs", self.event_costs.is_some()),
-            ("path-array", self.path_array.is_some()),
-            ("path-limit", self.path_limit.is_some()),
-        ];
-        named(&given)
+    /// The options that are asked for and of such a scope.
+    fn asked(&self, wanted: impl Fn(&Scope<Self>) -> bool) -> Vec<&'static str> {
+        SCOPES.iter().filter(|scope| (scope.asked)(self) && wanted(scope)).map(|scope| scope.option).collect()
     }
-
-    fn idle_in(&self, method: Method, detail: Detail) -> Vec<&'static str> {
-        let entry = method.entry();
-        let saves = entry.saves_counters && self.spanning_tree != Some(SpanningTree::Min);
-        let crosses_calls = match method.family() {
-            Family::Counters(_) => saves,
-            Family::Events(_) => self.event_placement != Some(EventPlacement::Blocks),
-            _ => false,
-        };
-        let tells_costs = entry.promises.blocks
-            || method == Method::Trace
-            || matches!(detail, Detail::Kinds(kinds) if kinds.contains(EventKind::Cost));
-        let has_registers = match method.family() {
-            Family::Paths(_) => true,
-            Family::Ipath(_) => self.pending == Some(true),
-            _ => false,
-        };
-        let given = [
-            ("event-costs", self.event_costs.is_some() && !tells_costs),
-            ("spanning-tree", self.spanning_tree.is_some() && method != Method::Edge),
-            ("affine", self.affine.is_some() && !saves && !entry.promises.metrics),
-            ("promote", self.promote.is_some() && !saves),
-            ("branch-hints", self.branch_hints.is_some() && (!saves || self.at == Some(At::Early))),
-            ("interprocedural-flow", self.interprocedural_flow.is_some() && !crosses_calls),
-            ("carry", self.carry == Some(Carry::Stack) && !has_registers),
-        ];
-        named(&given)
-    }
-}
-
-fn named(given: &[(&'static str, bool)]) -> Vec<&'static str> {
-    given.iter().filter(|(_, idle)| *idle).map(|(name, _)| *name).collect()
 }
 
 /// Options in a sentence, and the ending of its verb.

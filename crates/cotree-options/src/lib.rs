@@ -7,15 +7,14 @@ mod check;
 mod idle;
 mod options;
 mod page;
+mod scope;
 mod shape;
 mod travel;
 mod values;
 mod variables;
 
 pub use check::Misfit;
-pub use options::{
-    At, BuildOptions, Carry, EventPlacement, PathMetric, SpanningTree, Threads, TraceAddresses, TraceBy, TracePlacement,
-};
+pub use options::*;
 pub use page::page;
 pub use shape::{read_environment, shape, shape_for_one_screen};
 pub use travel::{PREFIX, PluginValueError, clear_environment, plugin_value};

@@ -1,13 +1,17 @@
 //! The declaration of every option.
 //!
 //! A field is an option: its documentation is the help and the entry in docs/options.md, its name without `-` makes the
-//! environment variable. `None` means that nothing was asked for; the default is known to whoever reads the option.
+//! environment variable. `None` means that nothing was asked for; the default is known to whoever reads the option. An
+//! option that changes nothing in some builds has a line of [`SCOPES`] besides, and one that is about some methods a
+//! line of [`OF_METHODS`].
 
-use crate::values::{Profile, ProfileParser, absolute, ring_size, switch};
+use crate::scope::{OfMethods, Scope, WithoutCounters};
+use crate::values::{Detail, Profile, ProfileParser, absolute, ring_size, switch};
 use clap::{Args, ValueEnum, value_parser};
 use cotree_core::facts::Accesses;
+use cotree_core::facts::events::EventKind;
 use cotree_core::method::path::{self, MOST_PATH_ARRAY, MOST_PATHS};
-use cotree_core::method::trace;
+use cotree_core::method::{Entry, Family, Method, trace};
 use cotree_core::place::spanning::Extreme;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -161,6 +165,99 @@ pub struct BuildOptions {
     /// Where path registers are at calls: in registers where the code generator can do that, or on the stack
     #[arg(long, value_enum, help_heading = TESTS)]
     pub carry: Option<Carry>,
+}
+
+type Of = Scope<BuildOptions>;
+
+/// The options that change nothing in some builds, in the order in which they are told.
+pub(crate) const SCOPES: &[Of] = &[
+    Of::counts("verify", |o| o.verify == Some(true)),
+    Of::counts("targets", |o| o.targets == Some(true)),
+    Of::counts("include", |o| !o.include.is_empty()),
+    Of::counts("exclude", |o| !o.exclude.is_empty()),
+    Of::counts("exclude-file", |o| !o.exclude_file.is_empty()),
+    Of::counts("pending", |o| o.pending == Some(true)).of_compiling(),
+    Of::some("event-costs", |o| o.event_costs.is_some(), BuildOptions::tells_costs).of_counts(),
+    Of::counts("path-array", |o| o.path_array.is_some()),
+    Of::counts("path-limit", |o| o.path_limit.is_some()),
+    Of::some("spanning-tree", |o| o.spanning_tree.is_some(), |_, method| method == Method::Edge),
+    Of::some("affine", |o| o.affine.is_some(), |o, method| o.saves(method) || method.entry().promises.metrics),
+    Of::some("promote", |o| o.promote.is_some(), BuildOptions::saves),
+    Of::some(
+        "carry",
+        |o| o.carry == Some(Carry::Stack),
+        |o, method| match method.family() {
+            Family::Paths(_) => true,
+            Family::Ipath(_) => o.pending == Some(true),
+            _ => false,
+        },
+    )
+    .of_compiling(),
+    Of::some("lto", |o| o.lto.is_some(), |_, _| true).of_compiling(),
+    Of::some("branch-hints", |o| o.branch_hints.is_some(), |o, method| o.saves(method) && o.at != Some(At::Early))
+        .of_compiling(),
+    Of::some(
+        "interprocedural-flow",
+        |o| o.interprocedural_flow.is_some(),
+        |o, method| match method.family() {
+            Family::Counters(_) => o.saves(method),
+            Family::Events(_) => o.event_placement != Some(EventPlacement::Blocks),
+            _ => false,
+        },
+    ),
+];
+
+/// The options that are about some methods only, in the order in which they are checked.
+pub(crate) const OF_METHODS: &[OfMethods<BuildOptions>] = &[
+    OfMethods::traces("trace-by", |o| o.trace_by.unwrap_or_default() != TraceBy::Auto),
+    OfMethods::traces("trace-off", |o| o.trace_off == Some(true)),
+    OfMethods::traces("trace-ring", |o| o.trace_ring.is_some()),
+    OfMethods::traces("trace-time", |o| o.trace_time == Some(true)),
+    OfMethods::traces("trace-addresses", |o| o.trace_addresses.is_some()),
+    OfMethods::traces("trace-placement", |o| o.trace_placement == Some(TracePlacement::Branches)),
+    OfMethods {
+        option: "event-limit",
+        asked: |o| o.event_limit == Some(true),
+        methods: |entry| entry.method == Method::Events,
+        what: "is about events",
+        also: WithoutCounters::Plain,
+    },
+    OfMethods::counts("path-array", |o| o.path_array.is_some(), of_paths, "is about path profiles"),
+    OfMethods::counts("path-limit", |o| o.path_limit.is_some(), of_paths, "is about path profiles"),
+    OfMethods::counts(
+        "pending",
+        |o| o.pending == Some(true),
+        |entry| matches!(entry.family, Family::Ipath(_)),
+        "is about paths across functions",
+    ),
+    OfMethods::counts(
+        "event-placement",
+        |o| o.event_placement == Some(EventPlacement::Blocks),
+        of_events,
+        "is about events",
+    ),
+    OfMethods::counts("event-queries", |o| o.event_queries == Some(true), of_events, "is about events"),
+];
+
+fn of_paths(entry: &Entry) -> bool {
+    matches!(entry.family, Family::Paths(_))
+}
+
+fn of_events(entry: &Entry) -> bool {
+    matches!(entry.family, Family::Events(_))
+}
+
+impl BuildOptions {
+    /// Are counters saved by the method and by where they stand?
+    fn saves(&self, method: Method) -> bool {
+        method.entry().saves_counters && self.spanning_tree != Some(SpanningTree::Min)
+    }
+
+    /// Does anybody ask what instructions cost?
+    fn tells_costs(&self, method: Method) -> bool {
+        let counted = matches!(self.profile, Some(Profile(_, Detail::Kinds(kinds))) if kinds.contains(EventKind::Cost));
+        method.entry().promises.blocks || method == Method::Trace || counted
+    }
 }
 
 /// `--at`

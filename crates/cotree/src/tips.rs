@@ -3,24 +3,11 @@
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Command};
 use cotree_options::{BuildOptions, environment_variables};
+use cotree_report::export::FORMATS;
 use std::error::Error;
 
 /// Subcommands that show one profile, which `Input` takes.
 const VIEWS: [&str; 8] = ["report", "annotate", "costs", "paths", "trace", "cfg", "verify", "export"];
-/// Values of `export --format`.
-const FORMATS: [&str; 11] = [
-    "json",
-    "lcov",
-    "weights",
-    "callgrind",
-    "pprof",
-    "folded",
-    "flamegraph",
-    "speedscope",
-    "llvm-sample",
-    "symbol-order",
-    "section-order",
-];
 
 /// The tip for an error, given the words of the command line.
 pub fn tip(error: &clap::Error, words: &[String]) -> Option<String> {
@@ -31,7 +18,8 @@ pub fn tip(error: &clap::Error, words: &[String]) -> Option<String> {
     let at = words.iter().position(|word| VIEWS.contains(&word.as_str()))?;
     let (view, rest) = (words[at].as_str(), &words[at + 1..]);
     let option = wrong.split('=').next().unwrap_or(wrong).trim_start_matches("--");
-    if FORMATS.contains(&option) || option == "format" && view != "export" {
+    let is_format = |word: &str| FORMATS.iter().any(|format| format.name == word);
+    if is_format(option) || option == "format" && view != "export" {
         let format = if option == "format" { "FORMAT" } else { option };
         return Some(format!("`cotree export --format {format}` writes a profile for other programs"));
     }
@@ -39,7 +27,7 @@ pub fn tip(error: &clap::Error, words: &[String]) -> Option<String> {
         return None;
     }
     let profiles: Vec<&str> = rest.iter().map(String::as_str).filter(|word| !word.starts_with('-')).collect();
-    if let Some(format) = profiles.iter().find(|word| view == "export" && FORMATS.contains(word)) {
+    if let Some(format) = profiles.iter().find(|word| view == "export" && is_format(word)) {
         return Some(format!("a format is named by an option: `cotree export --format {format}`"));
     }
     Some(format!(

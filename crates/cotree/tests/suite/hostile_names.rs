@@ -1,6 +1,7 @@
 //! Names, paths and command lines that would command a terminal, or make lines that look like a report's own.
 
 use crate::project::Project;
+use cotree_report::export::FORMATS;
 use std::fs;
 
 const SOURCE: &str = "#include <stdio.h>
@@ -107,7 +108,7 @@ fn names_forge_no_lines() {
         harmless(words[0], &(out + &notes));
     }
     // Formats that have escapes hold the names as they are, all others have no line more than without them.
-    for format in ["lcov", "callgrind", "folded", "flamegraph", "symbol-order", "section-order", "llvm-sample"] {
+    for format in FORMATS.iter().filter(|format| !format.escapes).map(|format| format.name) {
         let (well, out, notes) = run(&["export", "--format", format, "--absent-sources", &profile]);
         assert!(well, "{format}: {notes}");
         harmless(format, &(out.clone() + &notes));
