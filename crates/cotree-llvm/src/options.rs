@@ -165,7 +165,7 @@ impl Options {
         EventOptions {
             kinds: kinds.unwrap_or_default(),
             naive: self.asked.event_placement == Some(EventPlacement::Blocks),
-            queries: false,
+            queries: self.asked.event_queries == Some(true),
             limits: self.asked.event_limit == Some(true),
         }
     }
@@ -279,6 +279,7 @@ mod tests {
     fn events_are_planned_as_asked() {
         let asked = options(r#"{"profile":"events","event-placement":"blocks","event-limit":true}"#).events();
         assert!(asked.naive && asked.limits && !asked.queries);
+        assert!(options(r#"{"profile":"events-calls","event-queries":true}"#).events().queries);
     }
 
     #[test]

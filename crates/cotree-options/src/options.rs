@@ -155,6 +155,10 @@ pub struct BuildOptions {
     /// With event counts: additions at chords of a spanning tree, or in every block
     #[arg(long, value_enum, help_heading = TESTS)]
     pub event_placement: Option<EventPlacement>,
+    /// With event counts: keep queries exact, also where none can be seen
+    #[arg(long, help_heading = TESTS, value_parser = switch(), value_name = "on|off", num_args = 0..=1,
+        require_equals = true, default_missing_value = "on")]
+    pub event_queries: Option<bool>,
     /// With traces: a record per segment, or per branch
     #[arg(long, value_enum, help_heading = TESTS)]
     pub trace_placement: Option<TracePlacement>,
@@ -232,6 +236,7 @@ pub(crate) const OF_METHODS: &[OfMethods<BuildOptions>] = &[
         of_events,
         "is about events",
     ),
+    OfMethods::counts("event-queries", |o| o.event_queries == Some(true), of_events, "is about events"),
 ];
 
 fn of_paths(entry: &Entry) -> bool {
