@@ -195,14 +195,14 @@ pub enum Probe {
     SetUnless(Reg, Reg, i64),
     /// `reg += constant` where the second register is 0, else nothing.
     AddUnless(Reg, Reg, i64),
-    /// `counter += times *` what [`Probe::Close`] would add, or with a `way` [`Probe::CloseIf`].
+    /// `counter += times *` what [`Probe::Close`] would add, or with a `branch` [`Probe::CloseIf`].
     CloseBy {
         /// The counter.
         counter: Counter,
         /// What the variable has counted.
         closing: Closing,
         /// The closing counts only if this edge's branch has gone that way.
-        way: Option<Edge>,
+        branch: Option<Edge>,
         /// What it is multiplied by.
         times: u64,
     },

@@ -1,5 +1,5 @@
 //! Compiles bitcode files as one link unit, without a linker's verdicts: `objects OUT_DIR [OPTION…] FILE.bc…`.
-use cotree_llvm::options::Options;
+use cotree_llvm::options::LinkOptions;
 use cotree_llvm::{LinkJob, link_unit};
 use cotree_lto::protocol::{LinkRequest, ModuleInput, OutputKind};
 
@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         natives: vec![],
         work_dir: work_dir.into(),
     };
-    let job = LinkJob { request: &request, options: Options::parse(&request.options)?, runtime: &[] };
+    let job = LinkJob { request: &request, options: LinkOptions::parse(&request.options)?, runtime: &[] };
     for object in link_unit(&job)?.objects {
         println!("{}", object.display());
     }

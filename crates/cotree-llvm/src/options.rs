@@ -17,7 +17,7 @@ use std::path::Path;
 
 /// Options of one link.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct LinkOptions {
     /// What the user has asked for.
     pub asked: BuildOptions,
     /// The method: none where the program is compiled by a profile, and in partial links.
@@ -38,7 +38,7 @@ pub struct Options {
     pub keep_temps: bool,
 }
 
-impl Options {
+impl LinkOptions {
     /// Options of a link of which the linker says nothing.
     ///
     /// # Errors
@@ -62,7 +62,7 @@ impl Options {
     /// Reads `-plugin-opt` values; those of other plugins are passed over.
     ///
     /// # Errors
-    /// As [`Options::new`]; or one of ours is unknown.
+    /// As [`LinkOptions::new`]; or one of ours is unknown.
     pub fn parse<S: AsRef<str>>(values: &[S]) -> Result<Self, Error> {
         let bad = |option: &str, reason: String| Error::Option { option: option.into(), reason };
         let mut asked = BuildOptions::default();
@@ -255,13 +255,13 @@ impl Options {
 mod tests {
     use super::*;
 
-    fn options(json: &str) -> Options {
-        Options::parse(&[format!("cotree-options={json}")]).expect("good options")
+    fn options(json: &str) -> LinkOptions {
+        LinkOptions::parse(&[format!("cotree-options={json}")]).expect("good options")
     }
 
     #[test]
     fn branches_are_hinted_at_where_that_is_of_use() {
-        assert!(Options::parse::<&str>(&[]).expect("good options").hints_branches());
+        assert!(LinkOptions::parse::<&str>(&[]).expect("good options").hints_branches());
         for without in [
             r#"{"branch-hints":false}"#,
             r#"{"at":"early"}"#,
@@ -272,7 +272,7 @@ mod tests {
         ] {
             assert!(!options(without).hints_branches(), "{without}");
         }
-        assert!(!Options::parse(&["O0"]).expect("good options").hints_branches());
+        assert!(!LinkOptions::parse(&["O0"]).expect("good options").hints_branches());
     }
 
     #[test]
@@ -285,10 +285,10 @@ mod tests {
     #[test]
     fn unknown_options_are_refused() {
         for wrong in ["cotree-options={\"branch-hint\":true}", "cotree-options=", "cotree-profile=edge", "cotree-x"] {
-            assert!(matches!(Options::parse(&[wrong]), Err(Error::Option { .. })), "{wrong}");
+            assert!(matches!(LinkOptions::parse(&[wrong]), Err(Error::Option { .. })), "{wrong}");
         }
-        assert!(Options::parse(&["O3", "save-temps", "cotree-driver=/x", "cotree-folder=y"]).is_ok());
-        let misfit = Options::parse(&[r#"cotree-options={"trace-off":true}"#]);
+        assert!(LinkOptions::parse(&["O3", "save-temps", "cotree-driver=/x", "cotree-folder=y"]).is_ok());
+        let misfit = LinkOptions::parse(&[r#"cotree-options={"trace-off":true}"#]);
         assert!(matches!(misfit, Err(Error::Misfit(_))));
     }
 }

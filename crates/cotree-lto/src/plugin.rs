@@ -10,7 +10,7 @@ use crate::api::{self, InputFile, Status, TransferValue, level, output, resoluti
 use crate::input::{self, Input};
 use crate::libraries;
 use crate::protocol::{LinkRequest, ModuleInput, NativeInput, OutputKind, Resolution, SymbolInput};
-use crate::symtab::{Kind, Symbol, Table, Unusable, Visibility};
+use crate::symtab::{Symbol, SymbolKind, Table, Unusable, Visibility};
 use crate::worker::{Driver, Failure, KEEP_ENV, WorkDir};
 use memmap2::{Mmap, MmapOptions};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -374,11 +374,11 @@ impl CSymbols {
                 name: keep(&symbol.name),
                 version: std::ptr::null_mut(),
                 def: match symbol.kind {
-                    Kind::Defined => api::kind::DEF,
-                    Kind::Weak => api::kind::WEAKDEF,
-                    Kind::Undefined => api::kind::UNDEF,
-                    Kind::WeakUndefined => api::kind::WEAKUNDEF,
-                    Kind::Common(_) => api::kind::COMMON,
+                    SymbolKind::Defined => api::kind::DEF,
+                    SymbolKind::Weak => api::kind::WEAKDEF,
+                    SymbolKind::Undefined => api::kind::UNDEF,
+                    SymbolKind::WeakUndefined => api::kind::WEAKUNDEF,
+                    SymbolKind::Common(_) => api::kind::COMMON,
                 },
                 symbol_type: match (symbol.ir_name.is_empty(), symbol.executable) {
                     (true, _) => api::symbol_type::UNKNOWN,
@@ -392,7 +392,7 @@ impl CSymbols {
                     Visibility::Hidden => api::visibility::HIDDEN,
                     Visibility::Protected => api::visibility::PROTECTED,
                 },
-                size: if let Kind::Common(size) = symbol.kind { size } else { 0 },
+                size: if let SymbolKind::Common(size) = symbol.kind { size } else { 0 },
                 comdat_key: symbol.comdat.map_or(std::ptr::null_mut(), |index| comdats[index]),
                 resolution: resolution::UNKNOWN,
             })
@@ -533,7 +533,7 @@ fn settle(files: &[&Claimed], wrapped: &[String]) -> Vec<ModuleInput> {
         wrapped.iter().flat_map(|name| [name.clone(), format!("__wrap_{name}"), format!("__real_{name}")]).collect();
     seen_by_all.extend(wrapping.iter().map(String::as_str));
     let mut tentative: HashMap<&str, (usize, bool)> = HashMap::new();
-    for (symbol, verdict) in symbols().filter(|(symbol, _)| matches!(symbol.kind, Kind::Common(_))) {
+    for (symbol, verdict) in symbols().filter(|(symbol, _)| matches!(symbol.kind, SymbolKind::Common(_))) {
         let (copies, prevails) = tentative.entry(&symbol.name).or_default();
         *copies += 1;
         *prevails |= matches!(
@@ -542,7 +542,7 @@ fn settle(files: &[&Claimed], wrapped: &[String]) -> Vec<ModuleInput> {
         );
     }
     let verdict = |symbol: &Symbol, resolution: c_int| {
-        let merged = matches!(symbol.kind, Kind::Common(_))
+        let merged = matches!(symbol.kind, SymbolKind::Common(_))
             && tentative.get(symbol.name.as_str()).is_some_and(|&(copies, prevails)| copies > 1 && prevails);
         match (symbol.kind, resolution) {
             _ if merged => Resolution::Prevailing,
@@ -552,7 +552,7 @@ fn settle(files: &[&Claimed], wrapped: &[String]) -> Vec<ModuleInput> {
             (_, resolution::PREVAILING_DEF_IRONLY) => Resolution::PrevailingInternal,
             (_, resolution::PREVAILING_DEF_IRONLY_EXP) => Resolution::PrevailingExported,
             (_, resolution::PREVAILING_DEF) => Resolution::Prevailing,
-            (_, resolution::UNDEF) | (Kind::Undefined | Kind::WeakUndefined, resolution::UNKNOWN) => {
+            (_, resolution::UNDEF) | (SymbolKind::Undefined | SymbolKind::WeakUndefined, resolution::UNKNOWN) => {
                 Resolution::Undefined
             }
             // A definition without a verdict: assume that everyone sees it.

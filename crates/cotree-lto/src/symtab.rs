@@ -19,7 +19,7 @@ pub struct Symbol {
     /// Visible outside of the program.
     pub visibility: Visibility,
     /// Defined here or not, and how.
-    pub kind: Kind,
+    pub kind: SymbolKind,
     /// Something that no symbol table shows may refer to it (`llvm.used`, module assembly, calls that the code
     /// generator adds).
     pub used: bool,
@@ -29,7 +29,7 @@ pub struct Symbol {
 
 /// Defined or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum SymbolKind {
     /// Defined.
     Defined,
     /// Defined, others may take precedence.
@@ -138,16 +138,16 @@ impl Table {
                 continue;
             }
             let kind = if flags & flag::UNDEFINED != 0 {
-                if flags & flag::WEAK != 0 { Kind::WeakUndefined } else { Kind::Undefined }
+                if flags & flag::WEAK != 0 { SymbolKind::WeakUndefined } else { SymbolKind::Undefined }
             } else if flags & flag::COMMON != 0 {
                 let at = uncommon.ok_or(damaged)?;
                 let low = reader.word(at).ok_or(damaged)?;
                 let high = if wide_common { reader.word(at + 4).ok_or(damaged)? } else { 0 };
-                Kind::Common(u64::from(high) << 32 | u64::from(low))
+                SymbolKind::Common(u64::from(high) << 32 | u64::from(low))
             } else if flags & flag::WEAK != 0 {
-                Kind::Weak
+                SymbolKind::Weak
             } else {
-                Kind::Defined
+                SymbolKind::Defined
             };
             let comdat = match reader.word(at + 16).ok_or(damaged)? {
                 NO_COMDAT => None,

@@ -323,9 +323,9 @@ impl From<TraceBy> for trace::TraceBy {
     fn from(by: TraceBy) -> Self {
         match by {
             TraceBy::Auto => Self::Auto,
-            TraceBy::Paths => Self::Only(trace::Way::Paths),
-            TraceBy::Bits => Self::Only(trace::Way::Bits),
-            TraceBy::Witness => Self::Only(trace::Way::Witnesses),
+            TraceBy::Paths => Self::Only(trace::Encoding::Paths),
+            TraceBy::Bits => Self::Only(trace::Encoding::Bits),
+            TraceBy::Witness => Self::Only(trace::Encoding::Witnesses),
         }
     }
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// Which format a profile has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ProfileFormat {
     /// Written by one process.
     Raw,
     /// Written by `cotree merge`.
@@ -22,7 +22,7 @@ pub struct ProfileFile {
     /// The file.
     pub path: PathBuf,
     /// The format of the file.
-    pub kind: Kind,
+    pub kind: ProfileFormat,
     /// The link units that it has counts of: exactly one if it is raw.
     pub units: Vec<UnitCounts>,
 }
@@ -54,11 +54,11 @@ impl ProfileFile {
         file.rewind().map_err(io)?;
         let (kind, units) = match magic.first_chunk::<8>() {
             Some(&layout::MAGIC) => match raw::read_with_left(file, path)? {
-                Some(counts) => (Kind::Raw, vec![counts]),
+                Some(counts) => (ProfileFormat::Raw, vec![counts]),
                 None => return Ok(None),
             },
             Some(&merged::MAGIC) => {
-                (Kind::Merged, merged::read(BufReader::with_capacity(1 << 16, file), metadata.len(), path)?)
+                (ProfileFormat::Merged, merged::read(BufReader::with_capacity(1 << 16, file), metadata.len(), path)?)
             }
             _ if magic.is_empty() => return Err(ProfileError::Empty { path: path.to_owned() }),
             _ => return Err(ProfileError::NotAProfile { path: path.to_owned(), hint: hint(&magic) }),

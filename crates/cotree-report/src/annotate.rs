@@ -15,7 +15,7 @@ use std::ops::RangeInclusive;
 
 /// What to show.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct AnnotateOptions {
     /// Only these files.
     pub file: Option<FilePattern>,
     /// Only the lines of functions that match (see [`crate::names::matches`]).
@@ -30,7 +30,7 @@ pub struct Options {
     pub style: Style,
 }
 
-impl Default for Options {
+impl Default for AnnotateOptions {
     fn default() -> Self {
         Self { file: None, function: None, branches: true, exceptions: false, checks: true, style: Style::default() }
     }
@@ -40,7 +40,12 @@ impl Default for Options {
 ///
 /// # Errors
 /// If the output can't be written.
-pub fn write(units: &[Unit<'_>], sources: &dyn Sources, options: &Options, out: &mut dyn Write) -> io::Result<usize> {
+pub fn write(
+    units: &[Unit<'_>],
+    sources: &dyn Sources,
+    options: &AnnotateOptions,
+    out: &mut dyn Write,
+) -> io::Result<usize> {
     let wanted = |symbol: &str| options.function.as_ref().is_none_or(|p| matches(p, symbol));
     let index = FileIndex::new(units, wanted);
     let selection = options.function.as_ref().map(|_| Selection::new(units, wanted));
@@ -98,7 +103,7 @@ struct Page<'a> {
     coverage: &'a FileCoverage,
     text: Option<&'a SourceText>,
     width: usize,
-    options: &'a Options,
+    options: &'a AnnotateOptions,
 }
 
 impl Page<'_> {

@@ -224,7 +224,7 @@ fn compare_blocks(before: &[Unit<'_>], after: &[Unit<'_>]) -> Vec<BlockChange> {
 
 /// How to show a difference.
 #[derive(Clone, Copy, Debug)]
-pub struct Options {
+pub struct DiffOptions {
     /// Rows per list; 0: all.
     pub top: usize,
     /// How to show names.
@@ -237,7 +237,7 @@ pub struct Options {
 ///
 /// # Errors
 /// If the output can't be written.
-pub fn write_text(difference: &Difference, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_text(difference: &Difference, options: &DiffOptions, out: &mut dyn Write) -> io::Result<()> {
     let style = options.style;
     if !difference.exact {
         writeln!(out, "{}", style.warning("Not all counts are exact: `cotree report` says which."))?;

@@ -12,11 +12,11 @@ use std::path::{Component, Path, PathBuf};
 #[derive(Clone, Debug)]
 pub struct FilePattern {
     text: String,
-    kind: Kind,
+    kind: Matcher,
 }
 
 #[derive(Clone, Debug)]
-enum Kind {
+enum Matcher {
     Parts(PathBuf),
     Glob(GlobMatcher),
 }
@@ -29,7 +29,7 @@ impl FilePattern {
     pub fn new(text: &str, folder: &Path) -> Result<Self, String> {
         let kind = if text.contains(['*', '?', '[']) {
             // The same options as for `--exclude-file`.
-            Kind::Glob(Glob::new(text).map_err(|error| error.to_string())?.compile_matcher())
+            Matcher::Glob(Glob::new(text).map_err(|error| error.to_string())?.compile_matcher())
         } else {
             let path = Path::new(text);
             let here = matches!(path.components().next(), Some(Component::CurDir | Component::ParentDir));
@@ -37,7 +37,7 @@ impl FilePattern {
             if path.as_os_str().is_empty() {
                 return Err("it is empty".into());
             }
-            Kind::Parts(path)
+            Matcher::Parts(path)
         };
         Ok(Self { text: text.to_owned(), kind })
     }
@@ -52,8 +52,8 @@ impl FilePattern {
     #[must_use]
     pub fn matches(&self, path: &str) -> bool {
         match &self.kind {
-            Kind::Glob(glob) => glob.is_match(path),
-            Kind::Parts(wanted) => {
+            Matcher::Glob(glob) => glob.is_match(path),
+            Matcher::Parts(wanted) => {
                 let path = plain(Path::new(path));
                 if wanted.is_absolute() {
                     return path.starts_with(wanted);

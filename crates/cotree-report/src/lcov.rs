@@ -16,7 +16,7 @@ use std::io::{self, Write};
 
 /// What to export.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct LcovOptions {
     /// The test name of the tracefile; may be empty.
     pub test_name: String,
     /// Only these files.
@@ -31,7 +31,7 @@ pub struct Options {
     pub names: Names,
 }
 
-impl Default for Options {
+impl Default for LcovOptions {
     fn default() -> Self {
         Self { test_name: String::new(), file: None, absent: true, exceptions: true, checks: true, names: Names::Raw }
     }
@@ -48,7 +48,7 @@ struct FunctionRecord {
 pub struct Tracefile<'a> {
     units: &'a [Unit<'a>],
     sources: &'a dyn Sources,
-    options: &'a Options,
+    options: &'a LcovOptions,
     index: FileIndex,
     paths: Vec<String>,
     left_out: Vec<String>,
@@ -57,7 +57,7 @@ pub struct Tracefile<'a> {
 impl<'a> Tracefile<'a> {
     /// Collects the source files of the tracefile.
     #[must_use]
-    pub fn new(units: &'a [Unit<'a>], sources: &'a dyn Sources, options: &'a Options) -> Self {
+    pub fn new(units: &'a [Unit<'a>], sources: &'a dyn Sources, options: &'a LcovOptions) -> Self {
         let index = FileIndex::new(units, |_| true);
         let wanted = |path: &&str| options.file.as_ref().is_none_or(|pattern| pattern.matches(path));
         let all = index.paths().filter(wanted).map(str::to_owned);
@@ -99,7 +99,7 @@ fn write_file(
     path: &str,
     coverage: &FileCoverage,
     records: &[FunctionRecord],
-    options: &Options,
+    options: &LcovOptions,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     writeln!(out, "SF:{path}")?;
@@ -131,7 +131,7 @@ fn write_branch(
     line: u32,
     block: u32,
     branch: &Branch,
-    options: &Options,
+    options: &LcovOptions,
     found: &mut u64,
     hit: &mut u64,
     out: &mut dyn Write,

@@ -2,7 +2,7 @@
 //! builds they are.
 
 use crate::names::matches;
-use crate::report::Options;
+use crate::report::ReportOptions;
 use crate::terminal::{counted, grouped, number, text};
 use cotree_profile::used::{How, Used, UsedFunction};
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ fn words(how: How) -> (&'static str, &'static str) {
 ///
 /// # Errors
 /// If the output can't be written.
-pub fn write(name: &str, used: &Used, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(name: &str, used: &Used, options: &ReportOptions, out: &mut dyn Write) -> io::Result<()> {
     let style = options.style;
     writeln!(out, "{}", style.heading(&format!("{name}, compiled by {}", used.profile)))?;
     writeln!(out)?;
@@ -61,7 +61,7 @@ fn letters(builds: &[usize]) -> String {
     builds.iter().map(|&build| letter(build)).collect::<Vec<_>>().join(" ")
 }
 
-fn write_builds(used: &Used, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+fn write_builds(used: &Used, options: &ReportOptions, out: &mut dyn Write) -> io::Result<()> {
     if used.builds.is_empty() {
         return Ok(());
     }
@@ -87,7 +87,7 @@ fn write_builds(used: &Used, options: &Options, out: &mut dyn Write) -> io::Resu
 }
 
 /// Lists the functions that do not have their own counts; with `--verbose`, all.
-fn write_functions(used: &Used, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+fn write_functions(used: &Used, options: &ReportOptions, out: &mut dyn Write) -> io::Result<()> {
     let wanted = |function: &&UsedFunction| {
         let named = options.function.as_ref().is_none_or(|pattern| matches(pattern, &function.symbol));
         named && (options.verbose || options.function.is_some() || function.how != How::Counted)

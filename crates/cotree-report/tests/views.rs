@@ -35,14 +35,14 @@ fn the_sample_is_a_possible_binary() {
 #[test]
 fn report() {
     let sample = sample();
-    insta::assert_snapshot!(text(|out| report::write(&unit(&sample), &report::Options::default(), out)));
+    insta::assert_snapshot!(text(|out| report::write(&unit(&sample), &report::ReportOptions::default(), out)));
 }
 
 #[test]
 fn report_of_a_killed_run() {
     let sample = cut_off();
     let options =
-        report::Options { verbose: true, style: Style { width: Some(72), colour: false }, ..Default::default() };
+        report::ReportOptions { verbose: true, style: Style { width: Some(72), colour: false }, ..Default::default() };
     insta::assert_snapshot!(text(|out| report::write(&unit(&sample), &options, out)));
 }
 
@@ -58,7 +58,7 @@ fn functions_that_never_ran_may_not_be_vouched_for() {
     };
     sample.profile.functions.iter_mut().flatten().for_each(idle);
     let last_line = |sample: &Sample, verbose: bool| {
-        let options = report::Options { verbose, ..Default::default() };
+        let options = report::ReportOptions { verbose, ..Default::default() };
         let report = text(|out| report::write(&unit(sample), &options, out));
         report.split_once("Never reached:").unwrap().1.to_owned()
     };
@@ -79,7 +79,7 @@ fn functions_that_never_ran_may_not_be_vouched_for() {
 #[test]
 fn report_of_one_function_by_its_source_name() {
     let sample = sample();
-    let options = report::Options { function: Some("foo::".into()), names: Names::Raw, ..Default::default() };
+    let options = report::ReportOptions { function: Some("foo::".into()), names: Names::Raw, ..Default::default() };
     insta::assert_snapshot!(text(|out| report::write(&unit(&sample), &options, out)));
 }
 
@@ -87,8 +87,9 @@ fn report_of_one_function_by_its_source_name() {
 fn annotate() {
     let sample = sample();
     let sources = sample.sources();
-    let write =
-        |out: &mut Vec<u8>| annotate::write(&[unit(&sample)], &sources, &annotate::Options::default(), out).map(drop);
+    let write = |out: &mut Vec<u8>| {
+        annotate::write(&[unit(&sample)], &sources, &annotate::AnnotateOptions::default(), out).map(drop)
+    };
     insta::assert_snapshot!(text(write));
 }
 
@@ -96,11 +97,11 @@ fn annotate() {
 fn annotate_without_sources_with_exceptions_in_colour() {
     let sample = cut_off();
     let style = Style { width: Some(80), colour: true };
-    let options = annotate::Options { exceptions: true, style, ..Default::default() };
+    let options = annotate::AnnotateOptions { exceptions: true, style, ..Default::default() };
     insta::assert_snapshot!(text(|out| annotate::write(&[unit(&sample)], &NoSources, &options, out).map(drop)));
 }
 
-fn tracefile(sample: &Sample, sources: &dyn Sources, options: &lcov::Options) -> String {
+fn tracefile(sample: &Sample, sources: &dyn Sources, options: &lcov::LcovOptions) -> String {
     let units = [unit(sample)];
     text(|out| lcov::Tracefile::new(&units, sources, options).write(out))
 }
@@ -109,8 +110,8 @@ fn tracefile(sample: &Sample, sources: &dyn Sources, options: &lcov::Options) ->
 fn lcov() {
     let sample = sample();
     let sources = sample.sources();
-    insta::assert_snapshot!(tracefile(&sample, &sources, &lcov::Options::default()));
-    let options = lcov::Options { absent: false, ..Default::default() };
+    insta::assert_snapshot!(tracefile(&sample, &sources, &lcov::LcovOptions::default()));
+    let options = lcov::LcovOptions { absent: false, ..Default::default() };
     let there = tracefile(&sample, &sources, &options);
     assert!(there.contains("SF:/src/main.c") && !there.contains("foo.cpp"), "{there}");
     let units = [unit(&sample)];
@@ -120,7 +121,7 @@ fn lcov() {
 #[test]
 fn lcov_without_exceptions() {
     let sample = sample();
-    let options = lcov::Options {
+    let options = lcov::LcovOptions {
         exceptions: false,
         file: Some(FilePattern::new("foo.cpp", Path::new("/")).unwrap()),
         names: Names::Demangled,
@@ -158,7 +159,7 @@ fn differences() {
     let square = after.profile.functions[0].as_mut().unwrap();
     (square.entries, square.blocks, square.edges) = (7, vec![7].into(), Some(vec![7].into()));
     let difference = diff::compare(&[unit(&before)], &[unit(&after)], &before.sources());
-    let options = diff::Options { top: 0, names: Names::Demangled, style: Style::default() };
+    let options = diff::DiffOptions { top: 0, names: Names::Demangled, style: Style::default() };
     insta::assert_snapshot!(text(|out| diff::write_text(&difference, &options, out)));
     insta::assert_snapshot!(text(|out| diff::write_json(&difference, out)));
     let same = diff::compare(&[unit(&before)], &[unit(&before)], &NoSources);
@@ -245,7 +246,7 @@ fn loops_with_copies() -> Sample {
 #[test]
 fn loops_stand_where_they_were_written() {
     let sample = loops_with_copies();
-    let report = text(|out| report::write(&unit(&sample), &report::Options::default(), out));
+    let report = text(|out| report::write(&unit(&sample), &report::ReportOptions::default(), out));
     let row = |instructions: &str| {
         let loops = &report[report.find("Hottest loops").unwrap()..];
         let row = loops.lines().find(|l| l.trim_start().starts_with(instructions)).unwrap();
@@ -260,7 +261,7 @@ fn annotate_of_a_function_shows_its_own_lines() {
     let sample = loops_with_copies();
     let sources = sample.sources();
     let shown = |pattern: &str| {
-        let options = annotate::Options { function: Some(pattern.into()), ..Default::default() };
+        let options = annotate::AnnotateOptions { function: Some(pattern.into()), ..Default::default() };
         text(|out| annotate::write(&[unit(&sample)], &sources, &options, out).map(drop))
     };
     insta::assert_snapshot!(shown("=find"));
@@ -287,7 +288,8 @@ fn branches_that_say_the_same_are_one_row() {
     sample.map.program.modules[0].functions = vec![function.facts];
     sample.map.program.modules[1].functions.clear();
     sample.profile.functions = vec![Some(function.profile)];
-    let text = text(|out| annotate::write(&[unit(&sample)], &NoSources, &annotate::Options::default(), out).map(drop));
+    let text =
+        text(|out| annotate::write(&[unit(&sample)], &NoSources, &annotate::AnnotateOptions::default(), out).map(drop));
     assert_eq!(text.matches("branch at column 7: never reached (2 of them)").count(), 1, "{text}");
     assert_eq!(text.matches("branch").count(), 1, "{text}");
     assert_eq!(cotree_report::branches::way_name(K::Cases(3, 7)), "case 7 and 2 more");

@@ -9,7 +9,7 @@ use crate::lines;
 use cotree_profile::binary::UnitId;
 use cotree_profile::counts::UnitCounts;
 use cotree_profile::error::ProfileError;
-use cotree_profile::file::{Kind, ProfileFile};
+use cotree_profile::file::{ProfileFile, ProfileFormat};
 use cotree_profile::merged::Merge;
 use cotree_profile::raw::{is_finished, pool_of};
 use cotree_report::terminal::{counted, grouped};
@@ -115,7 +115,7 @@ impl Folder {
                 }
             }
             match ProfileFile::open(&file) {
-                Ok(profile) if profile.kind == Kind::Merged => {
+                Ok(profile) if profile.kind == ProfileFormat::Merged => {
                     self.sums += 1;
                     self.left_out.push(format!("{} is a sum of runs: name it to take it", file.display()));
                 }
@@ -187,7 +187,7 @@ pub fn open(path: &Path, binaries: &[PathBuf]) -> Result<ProfileFile> {
         say_traces_are_counted();
     }
     let units = newest(builds.into_values().flat_map(Merge::finish).collect());
-    Ok(ProfileFile { path: path.to_owned(), kind: Kind::Merged, units })
+    Ok(ProfileFile { path: path.to_owned(), kind: ProfileFormat::Merged, units })
 }
 
 /// Says once what sums of traces do not have.

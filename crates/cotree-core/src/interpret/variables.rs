@@ -63,12 +63,12 @@ impl<'a> Variables<'a> {
     /// What a probe adds to its counter, if it is a closing that adds something.
     pub(super) fn closes(&self, now: &Values, cfg: &Cfg, probe: Probe) -> Option<(usize, u64)> {
         let (counter, closing) = probe.closing()?;
-        let (way, times) = match probe {
-            Probe::CloseIf(_, _, way) => (Some(way), 1),
-            Probe::CloseBy { way, times, .. } => (way, times),
+        let (branch, times) = match probe {
+            Probe::CloseIf(_, _, branch) => (Some(branch), 1),
+            Probe::CloseBy { branch, times, .. } => (branch, times),
             _ => (None, 1),
         };
-        let goes = way.is_none_or(|way| now.went(closing, way, cfg.src(way)));
+        let goes = branch.is_none_or(|branch| now.went(closing, branch, cfg.src(branch)));
         goes.then(|| (counter.index(), self.counted(now, closing).wrapping_mul(times)))
     }
 

@@ -6,8 +6,9 @@
 //! instructions waits for it. Besides, the optimiser does not change increments in memory. It merges a register with a
 //! variable of the loop that moves in step with it, and sums it up where the loop is unrolled.
 //!
-//! Promotion is the trade of [`crate::place::affine`], with a variable of our own. Nothing in the loop may abandon an
-//! activation. An interruption at an arbitrary place loses the register's count, and is flagged in the same way.
+//! Promotion is the replacement of [`crate::place::affine`], with a variable of our own. Nothing in the loop may
+//! abandon an activation. An interruption at an arbitrary place loses the register's count, and is flagged in the same
+//! way.
 //!
 //! The register is 0 outside of the loop, so where the loop is entered only this 0 is needed.
 //!

@@ -22,8 +22,8 @@ pub enum Extreme {
 
 /// How strongly an edge should be in the tree, weight aside. The order is that in which edges are offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Claim {
-    /// Offered before every edge of a lesser claim, whatever its weight: a counter on it would be awkward.
+pub enum TreePriority {
+    /// Offered before every edge of a lesser priority, whatever its weight: a counter on it would be awkward.
     Forced,
     /// Offered before edges of the same weight: a counter on it would need a jump.
     Preferred,
@@ -36,14 +36,14 @@ pub enum Claim {
 pub struct SpanningTree {
     in_tree: IdMap<Edge, bool>,
     /// Edges that are neither in the tree nor chords, in order.
-    apart: Vec<Edge>,
+    excluded: Vec<Edge>,
 }
 
 impl SpanningTree {
-    /// The extreme tree. Deterministic: ties go to the stronger claim, then to the lower edge number.
+    /// The extreme tree. Deterministic: ties go to the stronger priority, then to the lower edge number.
     #[must_use]
-    pub fn new(cfg: &Cfg, weighting: &Weighting, extreme: Extreme, claim: impl Fn(Edge) -> Claim) -> Self {
-        Self::offered(cfg, weighting, extreme, claim, |_| Some(0), true)
+    pub fn new(cfg: &Cfg, weighting: &Weighting, extreme: Extreme, priority: impl Fn(Edge) -> TreePriority) -> Self {
+        Self::offered(cfg, weighting, extreme, priority, |_| Some(0), true)
     }
 
     /// The maximum tree that spans each of the loops separately, without their backedges: these are neither in the tree
@@ -53,15 +53,15 @@ impl SpanningTree {
         cfg: &Cfg,
         weighting: &Weighting,
         entered: bool,
-        claim: impl Fn(Edge) -> Claim,
+        priority: impl Fn(Edge) -> TreePriority,
         loops: &FixedLoops,
     ) -> Self {
-        let mut apart: Vec<Edge> = loops.edges.iter().map(|fixed| fixed.edge).collect();
-        apart.extend(entered.then(|| cfg.exit_edge()));
-        apart.sort_unstable();
-        let depth = |edge| if apart.binary_search(&edge).is_ok() { None } else { Some(loops.depth(edge)) };
-        let tree = Self::offered(cfg, weighting, Extreme::Maximum, claim, depth, !entered);
-        Self { apart, ..tree }
+        let mut excluded: Vec<Edge> = loops.edges.iter().map(|fixed| fixed.edge).collect();
+        excluded.extend(entered.then(|| cfg.exit_edge()));
+        excluded.sort_unstable();
+        let depth = |edge| if excluded.binary_search(&edge).is_ok() { None } else { Some(loops.depth(edge)) };
+        let tree = Self::offered(cfg, weighting, Extreme::Maximum, priority, depth, !entered);
+        Self { excluded, ..tree }
     }
 
     /// Offers all edges but those without a depth, the deepest first; `seeded`: EXIT→entry before them all.
@@ -69,19 +69,19 @@ impl SpanningTree {
         cfg: &Cfg,
         weighting: &Weighting,
         extreme: Extreme,
-        claim: impl Fn(Edge) -> Claim,
+        priority: impl Fn(Edge) -> TreePriority,
         depth: impl Fn(Edge) -> Option<u32>,
         seeded: bool,
     ) -> Self {
-        type Offer = (Reverse<u32>, Claim, f64, Claim, Edge);
+        type Offer = (Reverse<u32>, TreePriority, f64, TreePriority, Edge);
         let offer = |e: Edge| -> Option<Offer> {
-            let claim = claim(e);
-            let rank = if claim == Claim::Forced { Claim::Forced } else { Claim::Plain };
+            let priority = priority(e);
+            let rank = if priority == TreePriority::Forced { TreePriority::Forced } else { TreePriority::Plain };
             let weight = match extreme {
                 Extreme::Maximum => -weighting.edge(e),
                 Extreme::Minimum => weighting.edge(e),
             };
-            Some((Reverse(depth(e)?), rank, weight, claim, e))
+            Some((Reverse(depth(e)?), rank, weight, priority, e))
         };
         let mut offers: Vec<Offer> = cfg.edges().filter(|&e| e != cfg.exit_edge()).filter_map(offer).collect();
         offers.sort_unstable_by(|a, b| {
@@ -94,7 +94,7 @@ impl SpanningTree {
         for edge in seed.into_iter().chain(offers.into_iter().map(|offer| offer.4)) {
             in_tree[edge] = joined.union(cfg.src(edge).index(), cfg.dst(edge).index());
         }
-        Self { in_tree, apart: Vec::new() }
+        Self { in_tree, excluded: Vec::new() }
     }
 
     /// Is the edge in the tree?
@@ -106,7 +106,7 @@ impl SpanningTree {
     /// The edges off the tree, in edge order.
     pub fn chords(&self) -> impl Iterator<Item = Edge> {
         let chords = self.in_tree.numbered().filter(|(_, inside)| !**inside).map(|(edge, _)| edge);
-        chords.filter(|edge| self.apart.binary_search(edge).is_err())
+        chords.filter(|edge| self.excluded.binary_search(edge).is_err())
     }
 
     /// The sum of the chords' weights: the cost of counters on the chords.

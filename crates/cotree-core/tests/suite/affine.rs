@@ -10,7 +10,7 @@ use cotree_core::ids::{Block, Edge, Loop, Variable};
 use cotree_core::interpret::{From, Machine, Until, Walk, observe};
 use cotree_core::method::counters::{CounterMethod, edge, recover};
 use cotree_core::place::affine::region::LoopRegion;
-use cotree_core::place::affine::{AffineVariable, Refusal, Trades};
+use cotree_core::place::affine::{AffineVariable, Refusal, Replacements};
 use cotree_core::plan::CounterPlan;
 use cotree_core::probe::{Place, Probe};
 use cotree_core::weight::weighting::Weighting;
@@ -236,10 +236,10 @@ proptest! {
     fn profiles_that_count_entries_stay_exact(case in cases()) {
         let Case { function, cfg, walks, weighting, variables } = &case;
         let (truth, early) = observe(function, cfg, walks).unwrap();
-        let trades = Trades::new(function, cfg, weighting, variables);
-        let plan = edge::plan_counting_entries(function, cfg, weighting, &trades);
+        let replacements = Replacements::new(function, cfg, weighting, variables);
+        let plan = edge::plan_counting_entries(function, cfg, weighting, &replacements);
         let entries = |plan: &CounterPlan| plan.probes.iter().any(|p| p.place == Place::Start(Block(0)));
-        let alone = edge::plan_trades(function, cfg, weighting, &trades);
+        let alone = edge::plan_with_replacements(function, cfg, weighting, &replacements);
         prop_assert_eq!(plan.key.measures.len(), alone.key.measures.len());
         prop_assert!(entries(&plan) || plan == alone);
         let counts = run(&case, &plan);
@@ -251,8 +251,8 @@ proptest! {
     fn entered_profiles_stay_exact(case in cases()) {
         let Case { function, cfg, walks, weighting, variables } = &case;
         let (truth, early) = observe(function, cfg, walks).unwrap();
-        let trades = Trades::new(function, cfg, weighting, variables);
-        if let Some((plan, _)) = edge::plan_entered(function, cfg, weighting, &trades) {
+        let replacements = Replacements::new(function, cfg, weighting, variables);
+        if let Some((plan, _)) = edge::plan_entered(function, cfg, weighting, &replacements) {
             let counts = run(&case, &plan);
             for (block, count) in edge::foresee(function, cfg, &plan.key, &counts, &early).unwrap().into_iter().enumerate() {
                 prop_assert!(count.is_none_or(|count| count == i128::from(truth.blocks[Block::new(block)])), "block {}", block);
@@ -262,16 +262,16 @@ proptest! {
         }
     }
 
-    /// Every trade that is offered, whether it is taken or not, counts its edge.
+    /// Every replacement that is offered, whether it is taken or not, counts its edge.
     #[test]
-    fn every_trade_counts_its_edge(case in cases()) {
+    fn every_replacement_counts_its_edge(case in cases()) {
         let Case { function, cfg, walks, weighting, variables } = &case;
         let (truth, _) = observe(function, cfg, walks).unwrap();
-        let trades = Trades::new(function, cfg, weighting, variables);
-        for trade in trades.verdicts.iter().flatten().chain(trades.conditional.iter().map(|(_, trade)| trade)) {
+        let replacements = Replacements::new(function, cfg, weighting, variables);
+        for replacement in replacements.verdicts.iter().flatten().chain(replacements.conditional.iter().map(|(_, replacement)| replacement)) {
             let mut plan = CounterPlan::default();
-            trade.add(&mut plan);
-            prop_assert_eq!(run(&case, &plan)[0], truth.edges.as_ref().unwrap()[trade.edge], "{:?}", trade);
+            replacement.add(&mut plan);
+            prop_assert_eq!(run(&case, &plan)[0], truth.edges.as_ref().unwrap()[replacement.edge], "{:?}", replacement);
         }
     }
 
@@ -328,21 +328,22 @@ fn random_variables_are_rich() {
     let (mut conditional, mut used, mut busy, mut idle) = (0, 0, 0, 0);
     for _ in 0..4000 {
         let case = cases().new_tree(&mut runner).unwrap().current();
-        let trades = Trades::new(&case.function, &case.cfg, &case.weighting, &case.variables);
-        wraps += trades.verdicts.iter().filter(|v| **v == Err(Refusal::Wraps)).count();
-        abandoned += trades.verdicts.iter().filter(|v| matches!(v, Err(Refusal::Abandoned(_)))).count();
-        no_edge += trades.verdicts.iter().filter(|v| **v == Err(Refusal::NoEdge)).count();
+        let replacements = Replacements::new(&case.function, &case.cfg, &case.weighting, &case.variables);
+        wraps += replacements.verdicts.iter().filter(|v| **v == Err(Refusal::Wraps)).count();
+        abandoned += replacements.verdicts.iter().filter(|v| matches!(v, Err(Refusal::Abandoned(_)))).count();
+        no_edge += replacements.verdicts.iter().filter(|v| **v == Err(Refusal::NoEdge)).count();
         let plan = edge::plan_affine(&case.function, &case.cfg, &case.weighting, &case.variables);
         let counts = run(&case, &plan);
         fixed += plan.key.fixed.len();
         nested += plan.key.fixed.iter().filter(|fixed| fixed.depth > 0).count();
         around += plan.key.fixed.iter().filter(|fixed| (1..7).contains(&fixed.times)).count();
-        conditional += trades.conditional.len();
+        conditional += replacements.conditional.len();
         let truth = observe(&case.function, &case.cfg, &case.walks).unwrap().0.edges.unwrap();
-        for (_, trade) in &trades.conditional {
-            let sibling = case.cfg.succs(case.cfg.src(trade.edge)).iter().find(|&&e| e != trade.edge).unwrap();
-            busy += usize::from(truth[trade.edge] > 2);
-            idle += usize::from(truth[trade.edge] == 0 && truth[*sibling] > 0);
+        for (_, replacement) in &replacements.conditional {
+            let sibling =
+                case.cfg.succs(case.cfg.src(replacement.edge)).iter().find(|&&e| e != replacement.edge).unwrap();
+            busy += usize::from(truth[replacement.edge] > 2);
+            idle += usize::from(truth[replacement.edge] == 0 && truth[*sibling] > 0);
         }
         for placed in &plan.probes {
             used += usize::from(matches!(placed.probe, Probe::CloseIf(..)));
@@ -465,26 +466,26 @@ fn the_sum_of_non_sese_is_refused() {
     // Fig. 5: sum++; if (!v[i]) sum++;
     let (f, cfg) = count_zeros();
     let sum = counter(&cfg, 1, &[(2, 3, 1), (2, 4, 1), (3, 4, 1)], 32);
-    let trades = Trades::new(&f, &cfg, &Weighting::expected(&f, &cfg), &[sum]);
-    assert_eq!(trades.verdicts, [Err(Refusal::NoEdge)]);
+    let replacements = Replacements::new(&f, &cfg, &Weighting::expected(&f, &cfg), &[sum]);
+    assert_eq!(replacements.verdicts, [Err(Refusal::NoEdge)]);
 }
 
 #[test]
 fn control_equivalent_increments_add_up() {
     let (f, cfg) = count_zeros();
     let sum = counter(&cfg, 1, &[(2, 3, 1), (2, 4, 1), (4, 1, 2)], 32);
-    let trades = Trades::new(&f, &cfg, &Weighting::expected(&f, &cfg), &[sum]);
-    let Ok(trade) = &trades.verdicts[Variable(0)] else { panic!("{trades:?}") };
-    assert_eq!(trade.closings[0].1.step, 3);
+    let replacements = Replacements::new(&f, &cfg, &Weighting::expected(&f, &cfg), &[sum]);
+    let Ok(replacement) = &replacements.verdicts[Variable(0)] else { panic!("{replacements:?}") };
+    assert_eq!(replacement.closings[0].1.step, 3);
 }
 
 #[test]
 fn a_loop_that_never_runs_twice_keeps_its_counter() {
     let (f, cfg) = count_zeros();
     let i = AffineVariable { trips: Some(2), ..counter(&cfg, 1, &[(4, 1, 1)], 32) };
-    let trades = Trades::new(&f, &cfg, &Weighting::expected(&f, &cfg), &[i]);
-    let edge = trades.verdicts[Variable(0)].as_ref().unwrap().edge;
-    assert_eq!(trades.of(edge), None);
+    let replacements = Replacements::new(&f, &cfg, &Weighting::expected(&f, &cfg), &[i]);
+    let edge = replacements.verdicts[Variable(0)].as_ref().unwrap().edge;
+    assert_eq!(replacements.of(edge), None);
 }
 
 /// How often a loop with two likely exits runs is relied on less than in one with a single exit.
@@ -492,14 +493,14 @@ fn a_loop_that_never_runs_twice_keeps_its_counter() {
 fn a_search_is_relied_on_less() {
     // 1 is the header with an exit, 2 breaks out to 4 or goes back with i++.
     let (mut f, cfg) = function(&[&[1], &[2, 3], &[1, 4], &[5], &[5]]);
-    let trade = |f: &Function| {
+    let replacement = |f: &Function| {
         let i = [counter(&cfg, 1, &[(2, 1, 1)], 64)];
-        Trades::new(f, &cfg, &Weighting::expected(f, &cfg), &i).verdicts.remove(0).unwrap()
+        Replacements::new(f, &cfg, &Weighting::expected(f, &cfg), &i).verdicts.remove(0).unwrap()
     };
-    let search = trade(&f);
+    let search = replacement(&f);
     // A failed check is no search.
     f.edges.iter_mut().find(|edge| edge.src == Block(4)).unwrap().kind = EdgeKind::Unreachable;
-    let checked = trade(&f);
+    let checked = replacement(&f);
     assert_eq!(search.edge, checked.edge);
     assert!(checked.counter_cost > 2.0 * search.counter_cost, "{search:?} {checked:?}");
 }
@@ -510,8 +511,8 @@ fn two_backedges_with_an_increment_each() {
     let (f, cfg) = function(&[&[1], &[2, 5], &[3, 4], &[1], &[1], &[6]]);
     let n = counter(&cfg, 1, &[(3, 1, -1), (4, 1, -1)], 64);
     let weighting = Weighting::expected(&f, &cfg);
-    let trades = Trades::new(&f, &cfg, &weighting, std::slice::from_ref(&n));
-    assert_eq!(trades.verdicts[Variable(0)].as_ref().unwrap().edge, edge_between(&cfg, 1, 2));
+    let replacements = Replacements::new(&f, &cfg, &weighting, std::slice::from_ref(&n));
+    assert_eq!(replacements.verdicts[Variable(0)].as_ref().unwrap().edge, edge_between(&cfg, 1, 2));
     assert_eq!(counts_inside(&edge::plan_affine(&f, &cfg, &weighting, &[n]), &cfg), 1);
 }
 
@@ -529,11 +530,11 @@ fn an_exit_in_the_middle_knows_what_it_has_missed() {
         case(&[(0, 1), (1, 2), (2, 1), (1, 2), (2, 1), (1, 2), (2, 4), (4, 5)]),
     ];
     let i = [counter(&cfg, 1, &[(2, 1, -3)], 64)];
-    let trades = Trades::new(&f, &cfg, &Weighting::expected(&f, &cfg), &i);
+    let replacements = Replacements::new(&f, &cfg, &Weighting::expected(&f, &cfg), &i);
     let mut plan = CounterPlan::default();
-    let trade = trades.verdicts[Variable(0)].as_ref().unwrap();
-    trade.add(&mut plan);
+    let replacement = replacements.verdicts[Variable(0)].as_ref().unwrap();
+    replacement.add(&mut plan);
     let mut machine = Machine::new(&f, &cfg, &plan).with_variables(&i);
     walks.iter().for_each(|w| drop(machine.run(w).unwrap()));
-    assert_eq!((trade.edge, machine.into_effects().counters), (edge_between(&cfg, 1, 2), vec![4]));
+    assert_eq!((replacement.edge, machine.into_effects().counters), (edge_between(&cfg, 1, 2), vec![4]));
 }

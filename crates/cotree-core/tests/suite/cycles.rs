@@ -3,7 +3,7 @@
 use cotree_core::graph::cfg::Cfg;
 use cotree_core::ids::{Block, Edge};
 use cotree_core::method::counters::vertex_edge::{counted, determines_blocks};
-use cotree_core::place::spanning::{Claim, Extreme, SpanningTree};
+use cotree_core::place::spanning::{Extreme, SpanningTree, TreePriority};
 use cotree_core::weight::weighting::Weighting;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -107,7 +107,7 @@ proptest! {
     /// Without marks, more counters go, and all simple cycles are pipeless still.
     #[test]
     fn marks_are_not_needed((cfg, weighting) in graphs(7, 12)) {
-        let tree = SpanningTree::new(&cfg, &weighting, Extreme::Maximum, |_| Claim::Plain);
+        let tree = SpanningTree::new(&cfg, &weighting, Extreme::Maximum, |_| TreePriority::Plain);
         let counted: BTreeSet<Edge> = counted(&cfg, &tree).collect();
         let removed: BTreeSet<Edge> = tree.chords().filter(|e| !counted.contains(e)).collect();
         prop_assert!(removed.is_superset(&removed_by_figure_11(&cfg, &weighting, &tree)));
@@ -121,7 +121,7 @@ proptest! {
 
     #[test]
     fn trees_are_extreme((cfg, weighting) in graphs(5, 9), forced in prop::collection::vec(prop::bool::weighted(0.2), 10)) {
-        let claim = |e: Edge| if forced[e.index()] { Claim::Forced } else { Claim::Plain };
+        let priority = |e: Edge| if forced[e.index()] { TreePriority::Forced } else { TreePriority::Plain };
         let edges: Vec<Edge> = cfg.edges().collect();
         let sets = || (0u32..1 << edges.len()).map(|set| {
             edges.iter().copied().filter(|e| set >> e.0 & 1 == 1).collect::<Vec<Edge>>()
@@ -135,7 +135,7 @@ proptest! {
         let best: Vec<&Vec<Edge>> = forests.iter().filter(|t| t.len() == size && count(t) == most_forced).collect();
 
         for (extreme, sign) in [(Extreme::Maximum, 1.0), (Extreme::Minimum, -1.0)] {
-            let tree = SpanningTree::new(&cfg, &weighting, extreme, claim);
+            let tree = SpanningTree::new(&cfg, &weighting, extreme, priority);
             let found: Vec<Edge> = cfg.edges().filter(|&e| tree.contains(e)).collect();
             prop_assert!(found.contains(&cfg.exit_edge()) && is_forest(&cfg, &found));
             prop_assert_eq!((found.len(), count(&found)), (size, most_forced));
@@ -157,8 +157,8 @@ fn a_preferred_edge_wins_a_tie() {
     let cfg = Cfg::new(2, [(0, 1), (0, 1), (1, 2)].map(|(a, b)| (Block(a), Block(b)))).unwrap();
     let weighting = Weighting::uniform(&cfg);
     let chords = |preferred: u32| {
-        let claim = |e: Edge| if e.0 == preferred { Claim::Preferred } else { Claim::Plain };
-        SpanningTree::new(&cfg, &weighting, Extreme::Maximum, claim).chords().next().unwrap()
+        let priority = |e: Edge| if e.0 == preferred { TreePriority::Preferred } else { TreePriority::Plain };
+        SpanningTree::new(&cfg, &weighting, Extreme::Maximum, priority).chords().next().unwrap()
     };
     assert_eq!((chords(0), chords(1)), (Edge(1), Edge(0)));
 }

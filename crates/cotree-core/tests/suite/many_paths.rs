@@ -221,7 +221,7 @@ fn what_is_thought_to_run_has_the_first_numbers() {
     let even = |edge: Edge| edge.index() < 28 && edge.index() % 4 < 2;
     let weights = cfg.edges().map(|edge| if rare(edge) && !even(edge) { 1.0 } else { 1000.0 }).collect();
     let plan = path::plan(&f, &cfg, &Weighting::new(&cfg, weights), PathOptions::default()).unwrap();
-    assert!(plan.key.paths == 1 << CONDITIONS && !plan.key.cuts.apart.is_empty());
+    assert!(plan.key.paths == 1 << CONDITIONS && !plan.key.cuts.rare.is_empty());
     let numbering = Numbering::new(&f, &cfg, &plan.key.cuts).unwrap();
     let window = plan.key.windows[0];
     assert!(window.first == 0 && window.len == numbering.window() && window.len <= 1024);

@@ -181,7 +181,7 @@ proptest! {
         for arcs in all {
             let number = arcs.iter().map(|&arc| numbering.value(arc)).sum::<u64>();
             prop_assert!(number < numbering.end() && seen.insert(number));
-            let is_near = arcs.iter().all(|arc| plan.key.cuts.apart.binary_search(arc).is_err());
+            let is_near = arcs.iter().all(|arc| plan.key.cuts.rare.binary_search(arc).is_err());
             prop_assert_eq!(number < numbering.window(), is_near);
             prop_assert_eq!(numbering.arcs(number), Some(arcs.clone()));
             let mut sum = 0;
@@ -194,7 +194,7 @@ proptest! {
                 }
             }
         }
-        let compact = plan.key.cuts.apart.is_empty();
+        let compact = plan.key.cuts.rare.is_empty();
         prop_assert!(!compact || [numbering.end(), numbering.window()] == [numbering.paths(); 2]);
         prop_assert_eq!(numbering.arcs(numbering.end()), None);
         for number in (0..numbering.end().min(5000)).filter(|number| !seen.contains(number)) {

@@ -7,7 +7,7 @@ use cotree_core::ids::{Block, FunctionId};
 use cotree_core::interpret::FunctionTruth;
 use cotree_core::method::counters::entries::{Measured, Recovered, recover};
 use cotree_core::method::counters::{CounterError, edge};
-use cotree_core::place::affine::Trades;
+use cotree_core::place::affine::Replacements;
 use cotree_core::place::supergraph::{Candidate, choose};
 use cotree_core::plan::{CallPoint, CounterKey, CounterPlan, DerivedEntry, Measure};
 use cotree_core::profile::{EarlyExits, FunctionProfile};
@@ -26,7 +26,7 @@ fn plan(program: &Program, weight: impl Fn(usize) -> f64) -> (Vec<CounterPlan>, 
         if program.roots[f] || calls.is_empty() {
             return None;
         }
-        let (plan, saves) = edge::plan_entered(function, graph, &weighting(f), &Trades::default())?;
+        let (plan, saves) = edge::plan_entered(function, graph, &weighting(f), &Replacements::default())?;
         Some((Candidate::new(function, graph, &plan, calls, saves)?, plan))
     };
     let candidates: Vec<_> = (0..program.functions.len()).map(candidate).collect();
@@ -141,7 +141,7 @@ fn straight_line_leaves_cost_nothing() {
     let calls = vec![point(0, 1, 0), point(0, 1, 0), point(0, 2, 0)];
     let graph = leaf.cfg().unwrap();
     let weighting = Weighting::expected(&leaf, &graph);
-    let (plan, saves) = edge::plan_entered(&leaf, &graph, &weighting, &Trades::default()).unwrap();
+    let (plan, saves) = edge::plan_entered(&leaf, &graph, &weighting, &Replacements::default()).unwrap();
     assert!(plan.key.measures.is_empty() && plan.probes.is_empty() && saves > 0.0);
     let candidate = Candidate::new(&leaf, &graph, &plan, calls.clone(), saves);
     let entries = choose(vec![None, candidate]);
@@ -166,7 +166,8 @@ fn rings_are_broken_where_it_is_cold() {
     let ring: Vec<Function> = (0..5).map(|_| random::function(1, &[(0, 1, true)], &[])).collect();
     let candidate = |f: u32| {
         let (function, graph) = (&ring[f as usize], ring[f as usize].cfg().unwrap());
-        let (plan, _) = edge::plan_entered(function, &graph, &Weighting::uniform(&graph), &Trades::default()).unwrap();
+        let (plan, _) =
+            edge::plan_entered(function, &graph, &Weighting::uniform(&graph), &Replacements::default()).unwrap();
         let calls = vec![CallPoint { function: FunctionId((f + 4) % 5), block: Block(0), after_sites: 0 }];
         Candidate::new(function, &graph, &plan, calls, f64::from((f + 3) % 5))
     };
@@ -215,7 +216,7 @@ fn straight_lines(callers: &[Vec<u32>]) -> (usize, Vec<Recovered>) {
     let function = random::function(1, &[(0, 1, true)], &[]);
     let graph = function.cfg().unwrap();
     let weighting = Weighting::uniform(&graph);
-    let (entered, _) = edge::plan_entered(&function, &graph, &weighting, &Trades::default()).unwrap();
+    let (entered, _) = edge::plan_entered(&function, &graph, &weighting, &Replacements::default()).unwrap();
     let alone = edge::plan(&function, &graph, &weighting);
     let candidate = |(number, callers): (usize, &Vec<u32>)| {
         let point = |&caller: &u32| CallPoint { function: FunctionId(caller), block: Block(0), after_sites: 0 };

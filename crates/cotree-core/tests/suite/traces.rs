@@ -8,8 +8,8 @@ use cotree_core::ids::{Block, CallId, Edge, FunctionId, Site};
 use cotree_core::interpret::{Action, Activation, Frames, Outcome, Step, Thread};
 use cotree_core::method::trace::stream::{self, Control, ControlByte};
 use cotree_core::method::trace::{
-    CallKind, Checkpoint, Event, Packing, ReadError, Reader, Tables, TraceBy, TraceCalls, TraceError, TraceKey,
-    TraceOptions, TracePlan, Way, plan_functions,
+    CallKind, Checkpoint, Encoding, Event, Packing, ReadError, Reader, Tables, TraceBy, TraceCalls, TraceError,
+    TraceKey, TraceOptions, TracePlan, plan_functions,
 };
 use cotree_core::weight::weighting::Weighting;
 use proptest::prelude::*;
@@ -80,9 +80,9 @@ fn plan(program: &Program, seed: u64, options: TraceOptions) -> Vec<TracePlan> {
 fn options() -> impl Strategy<Value = TraceOptions> {
     let by = prop::sample::select(vec![
         TraceBy::Auto,
-        TraceBy::Only(Way::Paths),
-        TraceBy::Only(Way::Bits),
-        TraceBy::Only(Way::Witnesses),
+        TraceBy::Only(Encoding::Paths),
+        TraceBy::Only(Encoding::Bits),
+        TraceBy::Only(Encoding::Witnesses),
     ]);
     let per_branch = prop_oneof![4 => Just(false), 1 => Just(true)];
     (by, any::<bool>(), per_branch).prop_map(|(by, packs, per_branch)| TraceOptions {
@@ -400,7 +400,7 @@ fn calls_before_a_token_are_skipped() {
     let calls = TraceCalls { records_entry: true, kinds };
     let mut turns = 0;
     for packs in [false, true] {
-        let options = TraceOptions { by: TraceBy::Only(Way::Paths), packs, ..TraceOptions::default() };
+        let options = TraceOptions { by: TraceBy::Only(Encoding::Paths), packs, ..TraceOptions::default() };
         let weighting = Weighting::expected(&function, &cfg);
         let plans = plan_functions(&[(&function, &cfg, weighting)], vec![calls.clone()], options).unwrap();
         let tables = [Some(Tables::new(&function, &plans[0].key).unwrap())];

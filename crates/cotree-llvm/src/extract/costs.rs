@@ -223,7 +223,7 @@ pub fn add_costs(module: &Module, extracted: &mut Extracted, file: &CostFile) {
             .map(|(block, (id, facts))| {
                 let mut counted = block.instructions().filter(|&instruction| is_counted(instruction));
                 let cost_of_run = |run: &Run| {
-                    let place = Place::new(function, id, run.span, files, &mut names);
+                    let place = InstructionPlace::new(function, id, run.span, files, &mut names);
                     let rules: Vec<&Rule> = file.rules.iter().rev().filter(|rule| place.is_of(rule)).collect();
                     let own = counted.by_ref().take(run.instructions.total as usize);
                     own.map(|instruction| u64::from(cost(&rules, instruction))).sum()
@@ -238,13 +238,13 @@ pub fn add_costs(module: &Module, extracted: &mut Extracted, file: &CostFile) {
 }
 
 /// Where instructions stand.
-struct Place<'a> {
+struct InstructionPlace<'a> {
     symbol: &'a str,
     source_name: String,
     at: Option<(&'a str, u32)>,
 }
 
-impl<'a> Place<'a> {
+impl<'a> InstructionPlace<'a> {
     fn new(
         function: &'a Function,
         block: Block,

@@ -60,25 +60,25 @@ pub(super) fn edges<'m>(blocks: &[ir::Block<'m>], numbers: &HashMap<ir::Block<'m
 
 /// A switch has one edge per target: `case 'a': … case 'z':` is one way to go, and its range test stays one test.
 fn switch(terminator: Instruction<'_>, default: Block, cases: &[Block], add: &mut impl FnMut(Block, EdgeKind, u32)) {
-    struct Way {
+    struct Successor {
         dst: Block,
         first: u32,
         cases: u32,
     }
-    let mut ways: Vec<Way> = Vec::new();
+    let mut successors: Vec<Successor> = Vec::new();
     let mut of_target: HashMap<Block, usize> = HashMap::new();
     for (first, &dst) in (1..).zip(cases).filter(|&(_, &dst)| dst != default) {
-        let way = *of_target.entry(dst).or_insert_with(|| {
-            ways.push(Way { dst, first, cases: 0 });
-            ways.len() - 1
+        let successor = *of_target.entry(dst).or_insert_with(|| {
+            successors.push(Successor { dst, first, cases: 0 });
+            successors.len() - 1
         });
-        ways[way].cases += 1;
+        successors[successor].cases += 1;
     }
     add(default, EdgeKind::Default, 0);
-    for way in ways {
+    for successor in successors {
         // Wide values have no form in 64 bits and get 0.
-        let value = terminator.case(way.first).and_then(ir::Value::signed_constant).unwrap_or(0);
-        let kind = if way.cases == 1 { EdgeKind::Case(value) } else { EdgeKind::Cases(way.cases, value) };
-        add(way.dst, kind, way.first);
+        let value = terminator.case(successor.first).and_then(ir::Value::signed_constant).unwrap_or(0);
+        let kind = if successor.cases == 1 { EdgeKind::Case(value) } else { EdgeKind::Cases(successor.cases, value) };
+        add(successor.dst, kind, successor.first);
     }
 }

@@ -14,7 +14,7 @@
 use crate::error::Error;
 use crate::ir::At;
 use crate::module::Module;
-use crate::options::Options;
+use crate::options::LinkOptions;
 use std::collections::BTreeSet;
 
 /// The attribute. Its text is one of those in [`Compiled`].
@@ -87,7 +87,7 @@ impl Marks {
     }
 
     /// Refuses a module that does not fit the link.
-    pub(super) fn check(&self, module: &Module, options: &Options) -> Result<(), Error> {
+    pub(super) fn check(&self, module: &Module, options: &LinkOptions) -> Result<(), Error> {
         let misfit = self.found.iter().find(|&&compiled| (compiled == Compiled::Early) != options.early());
         if let Some(&compiled) = misfit {
             let [was, wanted] =
@@ -145,7 +145,7 @@ mod tests {
 
     fn fits(text: &str, options: &[&str]) -> bool {
         let (module, marks) = marks(text);
-        marks.check(&module, &Options::parse(options).expect("good options")).is_ok()
+        marks.check(&module, &LinkOptions::parse(options).expect("good options")).is_ok()
     }
 
     const EARLY: &str = "define void @f() #0 {\n  ret void\n}\nattributes #0 = { \"cotree-compiled\"=\"early\" }\n";

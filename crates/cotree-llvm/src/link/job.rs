@@ -4,7 +4,7 @@ use super::native;
 use crate::emit::sanitizer_object;
 use crate::error::Error;
 use crate::module::Module;
-use crate::options::Options;
+use crate::options::LinkOptions;
 use cotree_lto::protocol::{LinkRequest, OutputKind};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ pub struct LinkJob<'a> {
     /// What the linker plugin asks for, in the linker's terms.
     pub request: &'a LinkRequest,
     /// What the user asked for: the request's options, understood.
-    pub options: Options,
+    pub options: LinkOptions,
     /// The runtime, as a relocatable object.
     pub runtime: &'a [u8],
 }
@@ -59,7 +59,7 @@ pub(crate) struct Setting<'a> {
     /// The unit's name, for reports.
     pub(crate) name: String,
     /// What the user asked for.
-    pub(crate) options: &'a Options,
+    pub(crate) options: &'a LinkOptions,
     /// The unit is a shared library: who starts threads or installs signal handlers in its process is unknown.
     pub(crate) shared: bool,
     /// What the linker knows. Bitcode that is instrumented outside of a link has none.

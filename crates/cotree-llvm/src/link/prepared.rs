@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::extract::{self, COROUTINE, Extracted};
 use crate::ir::{At, Function};
 use crate::module::Module;
-use crate::options::Options;
+use crate::options::LinkOptions;
 use crate::{ffi, lower};
 use cotree_core::facts::hints::Hints;
 use cotree_core::method::Family;
@@ -30,7 +30,7 @@ pub(crate) struct Prepared {
 impl Prepared {
     /// Extracts the facts of a module that nothing but the linker's verdicts has changed. The unit defines the
     /// functions in `defined`.
-    pub(super) fn new(mut module: Module, options: &Options, defined: &HashSet<&str>) -> Self {
+    pub(super) fn new(mut module: Module, options: &LinkOptions, defined: &HashSet<&str>) -> Self {
         if !options.method.is_none() {
             lower::strip_attributes(&module, defined);
             lower::make_calls_of_builtin_jumps(&mut module);
@@ -39,7 +39,7 @@ impl Prepared {
     }
 
     /// Extracts the facts of a module as it is now.
-    pub(super) fn of_changed(module: Module, options: &Options) -> Self {
+    pub(super) fn of_changed(module: Module, options: &LinkOptions) -> Self {
         let sites = match options.method.family() {
             Family::Traces => extract::Sites::All,
             Family::Counters(_) => extract::Sites::Faulting { everywhere: options.level == Level::O0 },
@@ -103,7 +103,7 @@ impl<'a> PreparedUnit<'a> {
 
 /// Are there coroutines that get counters, or are compiled by some, and that clang has left whole? Where it prepares
 /// thin link-time optimisation, it leaves that to the link.
-fn splits_coroutines(module: &Module, options: &Options) -> bool {
+fn splits_coroutines(module: &Module, options: &LinkOptions) -> bool {
     let is_whole = |function: Function<'_>| function.has_attribute(At::Function, COROUTINE);
     let has_counters = !options.method.is_none() || options.uses_profile();
     !options.early() && has_counters && module.functions().any(is_whole)

@@ -1,11 +1,11 @@
 //! Whether the patterns that select functions (`--include` and its kin) select any.
 
 use crate::extract::Pattern;
-use crate::options::Options;
+use crate::options::LinkOptions;
 use cotree_core::facts::{Function, ProgramMap, Untouched};
 
 /// Sentences for the user about patterns that match nothing, and about a unit of which they leave nothing to count.
-pub(super) fn warnings(program: &ProgramMap, options: &Options) -> Vec<String> {
+pub(super) fn warnings(program: &ProgramMap, options: &LinkOptions) -> Vec<String> {
     if options.method.is_none() {
         return Vec::new();
     }
@@ -71,7 +71,7 @@ mod tests {
             modules: vec![module],
             ..ProgramMap::default()
         };
-        warnings(&program, &Options::parse(&[format!("cotree-options={json}")]).expect("good options"))
+        warnings(&program, &LinkOptions::parse(&[format!("cotree-options={json}")]).expect("good options"))
     }
 
     #[test]

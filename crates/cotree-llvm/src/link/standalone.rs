@@ -11,7 +11,7 @@ use crate::emit::stack_maps::RegisterTable;
 use crate::error::Error;
 use crate::extract::{self, Selection};
 use crate::module::Module;
-use crate::options::Options;
+use crate::options::LinkOptions;
 use crate::{branch_weights, lower};
 use cotree_core::facts::ProgramMap;
 use cotree_core::facts::hints::Hints;
@@ -79,7 +79,7 @@ pub struct PlannedFiles {
 ///
 /// # Errors
 /// See [`Error`].
-pub fn plan_files<P: AsRef<Path> + Sync>(paths: &[P], options: &Options) -> Result<PlannedFiles, Error> {
+pub fn plan_files<P: AsRef<Path> + Sync>(paths: &[P], options: &LinkOptions) -> Result<PlannedFiles, Error> {
     let prepare = |module| Prepared::new(module, options, &HashSet::new());
     let modules = parse_files(paths)?.into_par_iter().map(prepare).collect();
     let setting = Setting { name: unit_name(paths), options, shared: false, link: None };
@@ -133,7 +133,7 @@ pub struct Instrumented {
 ///
 /// # Errors
 /// See [`Error`].
-pub fn instrument(name: &str, bitcode: &[u8], options: &Options, executable: bool) -> Result<Instrumented, Error> {
+pub fn instrument(name: &str, bitcode: &[u8], options: &LinkOptions, executable: bool) -> Result<Instrumented, Error> {
     let module = Module::parse(name, bitcode)?;
     let foreign = !options.method.is_none() && Marks::of(&module).foreign;
     if foreign {

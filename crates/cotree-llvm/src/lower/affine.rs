@@ -83,13 +83,13 @@ fn number<'m>(code: &Code<'_, 'm>, variable: &Variable<'m>, value: Value<'m>) ->
     builder.xor(zeros, ty.constant(u64::from(variable.bits) - 1))
 }
 
-/// Adds the variable's count, multiplied; with `way`, only if its branch went that way whenever it was reached. The
-/// builder stands where the loop has just been left.
+/// Adds the variable's count, multiplied; with `branch`, only if its branch went that branch whenever it was reached.
+/// The builder stands where the loop has just been left.
 pub(super) fn close(
     code: &Code<'_, '_>,
     counter: u64,
     closing: Closing,
-    way: Option<Edge>,
+    branch: Option<Edge>,
     times: u64,
 ) -> Result<(), Error> {
     let unsupported = || code.unsupported(&format!("{closing:?}"));
@@ -97,7 +97,7 @@ pub(super) fn close(
     let present = code.present(*variable.read.get(&closing.from).ok_or_else(unsupported)?);
     let entry = code.initial.get().and_then(|initial| initial.get(&closing.variable)).ok_or_else(unsupported)?;
     let entry = code.present(*entry);
-    let condition = match way.map(|way| code.facts.edges[way]) {
+    let condition = match branch.map(|branch| code.facts.edges[branch]) {
         None => None,
         Some(facts) => {
             let condition = *variable.conditions.get(&facts.src).ok_or_else(unsupported)?;

@@ -68,11 +68,11 @@ impl<'a, 'm> Lowering<'a, 'm> {
                 Probe::Close(counter, closing) => {
                     affine::close(code, base + u64::from(counter.0), closing, None, 1)?;
                 }
-                Probe::CloseIf(counter, closing, way) => {
-                    affine::close(code, base + u64::from(counter.0), closing, Some(way), 1)?;
+                Probe::CloseIf(counter, closing, branch) => {
+                    affine::close(code, base + u64::from(counter.0), closing, Some(branch), 1)?;
                 }
-                Probe::CloseBy { counter, closing, way, times } => {
-                    affine::close(code, base + u64::from(counter.0), closing, way, times)?;
+                Probe::CloseBy { counter, closing, branch, times } => {
+                    affine::close(code, base + u64::from(counter.0), closing, branch, times)?;
                 }
                 _ if self.methods[layer].probe(code, base, placed) => {}
                 unknown => return Err(code.unsupported(&format!("{unknown:?}"))),

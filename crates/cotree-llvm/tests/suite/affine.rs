@@ -8,7 +8,7 @@ use cotree_core::graph::cfg::Cfg;
 use cotree_core::graph::dfs::Dfs;
 use cotree_core::graph::loops::LoopForest;
 use cotree_core::method::counters::edge;
-use cotree_core::place::affine::{Refusal, Trades};
+use cotree_core::place::affine::{Refusal, Replacements};
 use cotree_core::plan::CounterPlan;
 use cotree_core::probe::{Place, Probe};
 use cotree_core::weight::weighting::Weighting;
@@ -47,10 +47,12 @@ impl Seen {
     fn verdicts(&self) -> Vec<String> {
         let (function, cfg) = self.function();
         let variables = &self.extracted.affine[0];
-        let trades = Trades::new(function, &cfg, &weighting(function, &cfg), variables);
-        let told = variables.iter().zip(&trades.verdicts).map(|(variable, verdict)| {
+        let replacements = Replacements::new(function, &cfg, &weighting(function, &cfg), variables);
+        let told = variables.iter().zip(&replacements.verdicts).map(|(variable, verdict)| {
             let verdict = match verdict {
-                Ok(trade) => format!("counts {} in steps of {}", trade.edge, trade.closings[0].1.step),
+                Ok(replacement) => {
+                    format!("counts {} in steps of {}", replacement.edge, replacement.closings[0].1.step)
+                }
                 Err(refusal) => refusal.to_string(),
             };
             format!("{}: {verdict}", variable.name)

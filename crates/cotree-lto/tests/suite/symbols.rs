@@ -1,7 +1,7 @@
 //! The symbol tables of files that real compilers write, whole and damaged.
 
 use cotree_lto::input::{Input, references_of_file};
-use cotree_lto::symtab::{Kind, Symbol, Table, Visibility};
+use cotree_lto::symtab::{Symbol, SymbolKind, Table, Visibility};
 use proptest::prelude::*;
 use std::fs;
 use std::path::Path;
@@ -56,7 +56,7 @@ fn table(data: &[u8]) -> Table {
 }
 
 fn symbol<'a>(table: &'a Table, name: &str, defined: bool) -> &'a Symbol {
-    let undefined = |kind| matches!(kind, Kind::Undefined | Kind::WeakUndefined);
+    let undefined = |kind| matches!(kind, SymbolKind::Undefined | SymbolKind::WeakUndefined);
     let mut found = table.symbols.iter().filter(|s| s.name == name && undefined(s.kind) != defined);
     found.next().unwrap_or_else(|| panic!("{name} in {table:#?}"))
 }
@@ -68,15 +68,15 @@ fn all_that_a_linker_needs_is_read() {
         let table = table(data);
         let defined = |name| symbol(&table, name, true);
         let undefined = |name| symbol(&table, name, false);
-        assert_eq!(defined("tentative").kind, Kind::Common(28), "{label}");
-        assert_eq!(defined("weak").kind, Kind::Weak, "{label}");
-        assert_eq!(defined("main").kind, Kind::Defined, "{label}");
+        assert_eq!(defined("tentative").kind, SymbolKind::Common(28), "{label}");
+        assert_eq!(defined("weak").kind, SymbolKind::Weak, "{label}");
+        assert_eq!(defined("main").kind, SymbolKind::Defined, "{label}");
         assert!(defined("main").executable && !defined("hidden").executable, "{label}");
         assert_eq!(defined("hidden").visibility, Visibility::Hidden, "{label}");
         assert_eq!(defined("protected_").visibility, Visibility::Protected, "{label}");
         assert!(defined("kept").used && !defined("main").used, "{label}");
-        assert_eq!(undefined("outside").kind, Kind::Undefined, "{label}");
-        assert_eq!(undefined("perhaps").kind, Kind::WeakUndefined, "{label}");
+        assert_eq!(undefined("outside").kind, SymbolKind::Undefined, "{label}");
+        assert_eq!(undefined("perhaps").kind, SymbolKind::WeakUndefined, "{label}");
         assert_eq!(defined("from_asm").ir_name, "", "{label}");
         assert!(undefined("asm_needs").used, "{label}");
         assert_eq!(defined("versioned@VERS_1").ir_name, "", "{label}");
@@ -89,7 +89,7 @@ fn all_that_a_linker_needs_is_read() {
 fn rust_is_read_too() {
     let (_, data) = FILES.iter().find(|(label, _)| label == "rustc").expect("a rustc");
     let table = table(data);
-    assert_eq!(symbol(&table, "exported", true).kind, Kind::Defined);
+    assert_eq!(symbol(&table, "exported", true).kind, SymbolKind::Defined);
 }
 
 fn explore(data: &[u8]) {

@@ -131,12 +131,12 @@ pub(super) fn sites_per_block<'a>(blocks: usize, sites: impl Iterator<Item = &'a
 
 /// Writes the calls that are not call sites, and where each call is in the source.
 pub(super) fn write_others<'a>(function: &'a Function, w: &mut Writer, text: &mut TextWriter<'a>) {
-    let mut place = Place::default();
+    let mut guess = SpanGuess::default();
     let mut block = Block::default();
     let mut last_after = 0;
     for (call, after_sites) in function.calls.after_sites() {
         if call.block != block {
-            (block, last_after, place) = (call.block, 0, Place::default());
+            (block, last_after, guess) = (call.block, 0, SpanGuess::default());
         }
         if !call.is_site {
             w.put(Stream::CallFlags, flags_of(call) | if call.must_tail { MUST_TAIL } else { 0 });
@@ -147,7 +147,7 @@ pub(super) fn write_others<'a>(function: &'a Function, w: &mut Writer, text: &mu
             }
         }
         let spans = function.blocks.get(block).map_or(&[][..], |b| &b.lines);
-        place.write(call, after_sites, spans, w);
+        guess.write(call, after_sites, spans, w);
     }
 }
 
@@ -163,7 +163,7 @@ pub(super) fn read_others(
     let mut sites = sites.into_iter().peekable();
     for (index, (facts, listed)) in blocks.iter().zip(listed).enumerate() {
         let block = Block::new(index);
-        let mut place = Place::default();
+        let mut guess = SpanGuess::default();
         let mut after = 0;
         let others = facts.instructions.calls.checked_sub(listed);
         let others = others.ok_or(MapError::Invalid("a block has fewer calls than call sites"))?;
@@ -171,7 +171,7 @@ pub(super) fn read_others(
             return Err(MapError::Invalid("a count is larger than its stream"));
         }
         let mut next = |calls: &mut Calls, r: &mut Reader<'_>, mut call: Call, after: u32| {
-            call.line = place.read(&call, after, &facts.lines, r)?;
+            call.line = guess.read(&call, after, &facts.lines, r)?;
             calls.push(call);
             Ok::<(), MapError>(())
         };
@@ -204,11 +204,11 @@ pub(super) fn read_others(
 /// Predicts which span of its block a call belongs to. Spans end at call sites, so a call site belongs to the last one
 /// before it; another call comes no earlier than the call before it.
 #[derive(Default)]
-struct Place {
+struct SpanGuess {
     span: u32,
 }
 
-impl Place {
+impl SpanGuess {
     fn expect(&self, call: &Call, after_sites: u32, spans: &[LineSpan]) -> u32 {
         if call.is_site {
             (spans.partition_point(|s| s.after_sites <= after_sites) as u32).saturating_sub(1)

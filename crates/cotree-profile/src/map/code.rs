@@ -1,14 +1,14 @@
 //! The code map: return offsets and the call sites under way at them.
 
 use super::MapError;
-use super::plan::Registers;
+use super::plan::RegisterPrediction;
 use super::sections::Stream;
 use crate::binary::{CodeFunction, CodeMap, ReturnPoint};
 use crate::wire::streams::{Reader, Writer};
 use cotree_core::ids::{FunctionId, Site};
 use std::collections::HashMap;
 
-pub(super) fn write(code: &CodeMap, registers: &Registers<'_>, w: &mut Writer) {
+pub(super) fn write(code: &CodeMap, registers: &RegisterPrediction<'_>, w: &mut Writer) {
     w.put(Stream::CodeCount, code.functions.len() as u64);
     let mut steps = Steps::default();
     let listed = registers.are_listed(code);
@@ -33,7 +33,7 @@ pub(super) fn write(code: &CodeMap, registers: &Registers<'_>, w: &mut Writer) {
     }
 }
 
-pub(super) fn read(r: &mut Reader<'_>, registers: &Registers<'_>) -> Result<CodeMap, MapError> {
+pub(super) fn read(r: &mut Reader<'_>, registers: &RegisterPrediction<'_>) -> Result<CodeMap, MapError> {
     let count = r.get_count(Stream::CodeCount, Stream::Code)?;
     let mut functions = Vec::with_capacity(count);
     let mut steps = Steps::default();

@@ -2,7 +2,7 @@
 //!
 //! What was inlined many times repeats itself: see [`super::lines`].
 
-use super::lines::{History, LineReader, LineWriter, Place, read_position, write_position};
+use super::lines::{History, LastPosition, LineReader, LineWriter, read_position, write_position};
 use super::sections::Stream;
 use super::text::{TextCursor, TextWriter};
 use super::{MapError, calls, edges};
@@ -52,7 +52,7 @@ pub(super) fn read(r: &mut Reader<'_>, text: &mut TextCursor) -> Result<ProgramM
 /// What is carried from one function of a module to the next.
 #[derive(Default)]
 struct Context {
-    position: Place,
+    position: LastPosition,
     probe: u16,
 }
 

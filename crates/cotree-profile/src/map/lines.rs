@@ -13,26 +13,26 @@ use std::collections::HashMap;
 
 /// A position to write the next one relative to.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub(super) struct Place {
+pub(super) struct LastPosition {
     file: u32,
     line: u32,
     column: u32,
 }
 
-impl From<Position> for Place {
+impl From<Position> for LastPosition {
     fn from(p: Position) -> Self {
         Self { file: p.file, line: p.line, column: p.column }
     }
 }
 
-impl From<Place> for Position {
-    fn from(p: Place) -> Self {
+impl From<LastPosition> for Position {
+    fn from(p: LastPosition) -> Self {
         Self { file: p.file, line: p.line, column: p.column }
     }
 }
 
 /// The first number holds the column and whether the file follows; the other one is the step to the line.
-pub(super) fn write_position(position: Position, last: &mut Place, w: &mut Writer, stream: Stream) {
+pub(super) fn write_position(position: Position, last: &mut LastPosition, w: &mut Writer, stream: Stream) {
     let moved = position.file != last.file;
     w.put(stream, u64::from(position.column) << 1 | u64::from(moved));
     if moved {
@@ -42,12 +42,12 @@ pub(super) fn write_position(position: Position, last: &mut Place, w: &mut Write
     *last = position.into();
 }
 
-pub(super) fn read_position(r: &mut Reader<'_>, last: &mut Place, stream: Stream) -> Result<Position, MapError> {
+pub(super) fn read_position(r: &mut Reader<'_>, last: &mut LastPosition, stream: Stream) -> Result<Position, MapError> {
     let first = r.get(stream)?;
     let column = u32::try_from(first >> 1).map_err(|_| MapError::Invalid("a column has more than 32 bits"))?;
     let file = if first & 1 != 0 { r.get_u32(stream)? } else { last.file };
     let line = r.get_step(stream, last.line)?;
-    *last = Place { file, line, column };
+    *last = LastPosition { file, line, column };
     Ok((*last).into())
 }
 
@@ -55,22 +55,22 @@ pub(super) fn read_position(r: &mut Reader<'_>, last: &mut Place, stream: Stream
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Copy {
     name: u64,
-    call: Option<Place>,
+    call: Option<LastPosition>,
 }
 
 /// What is remembered of a unit's functions of the source, by the numbers of their names.
 #[derive(Default)]
 pub(super) struct History {
     /// What came after a position, the two last different answers.
-    after: HashMap<(u64, Option<Place>), [Option<Place>; 2]>,
+    after: HashMap<(u64, Option<LastPosition>), [Option<LastPosition>; 2]>,
     /// The copy that came after a copy in the same function.
     copies: HashMap<(u64, Option<Copy>), Copy>,
     /// Where the function's last known call or line was.
-    last: HashMap<u64, Place>,
+    last: HashMap<u64, LastPosition>,
 }
 
 impl History {
-    fn note(&mut self, name: u64, before: Option<Place>, place: Place) {
+    fn note(&mut self, name: u64, before: Option<LastPosition>, place: LastPosition) {
         let answers = self.after.entry((name, before)).or_default();
         if answers[0] != Some(place) {
             *answers = [Some(place), answers[0]];
@@ -88,19 +88,19 @@ struct Scopes<'a> {
     /// The first copy that has had no span, nor anything inlined into it.
     fresh: usize,
     /// Where the function begins.
-    start: Place,
+    start: LastPosition,
 }
 
 struct Slot {
     name: u64,
     parent: usize,
     last_copy: Option<Copy>,
-    last_place: Option<Place>,
+    last_place: Option<LastPosition>,
     visited: bool,
 }
 
 impl<'a> Scopes<'a> {
-    fn new(name: u64, start: Place, history: &'a mut History) -> Self {
+    fn new(name: u64, start: LastPosition, history: &'a mut History) -> Self {
         let own = Slot { name, parent: 0, last_copy: None, last_place: None, visited: true };
         Self { history, slots: vec![own], current: 0, fresh: 1, start }
     }
@@ -121,7 +121,7 @@ impl<'a> Scopes<'a> {
     }
 
     /// What calls in `parent` are written relative to.
-    fn last_call(&self, parent: usize) -> Place {
+    fn last_call(&self, parent: usize) -> LastPosition {
         self.history.last.get(&self.slots[parent].name).copied().unwrap_or(self.start)
     }
 
@@ -139,19 +139,19 @@ impl<'a> Scopes<'a> {
     }
 
     /// The positions that are likely to be next in the current slot.
-    fn next_places(&self) -> [Option<Place>; 2] {
+    fn next_places(&self) -> [Option<LastPosition>; 2] {
         let slot = &self.slots[self.current];
         self.history.after.get(&(slot.name, slot.last_place)).copied().unwrap_or_default()
     }
 
     /// What a position in the current slot is written relative to.
-    fn last_place(&self) -> Place {
+    fn last_place(&self) -> LastPosition {
         let slot = &self.slots[self.current];
         let known = slot.last_place.or_else(|| self.history.last.get(&slot.name).copied());
         known.unwrap_or(self.start)
     }
 
-    fn note(&mut self, place: Place) {
+    fn note(&mut self, place: LastPosition) {
         let slot = &mut self.slots[self.current];
         let before = slot.last_place.replace(place);
         self.history.note(slot.name, before, place);
@@ -202,7 +202,7 @@ fn flag(set: bool, bit: u64) -> u64 {
 pub(super) struct LineWriter<'a>(Scopes<'a>);
 
 impl<'a> LineWriter<'a> {
-    pub(super) fn new(name: u64, start: Place, history: &'a mut History) -> Self {
+    pub(super) fn new(name: u64, start: LastPosition, history: &'a mut History) -> Self {
         Self(Scopes::new(name, start, history))
     }
 
@@ -217,7 +217,7 @@ impl<'a> LineWriter<'a> {
             Some(_) if parent == scopes.slots[before].parent => parent::SIBLING,
             Some(_) => parent::OTHER,
         };
-        let call = copy.call.map(Place::from);
+        let call = copy.call.map(LastPosition::from);
         let expected = scopes.next_copy(parent).filter(|e| text.number(&copy.symbol) == Some(e.name) && e.call == call);
         let flags = form | flag(expected.is_some(), PREDICTED) | flag(expected.is_none() && call.is_some(), CALLED);
         w.put(Stream::Inlined, flags);
@@ -252,7 +252,7 @@ impl<'a> LineWriter<'a> {
             _ => slot::OTHER,
         };
         scopes.enter(slot);
-        let place = Place::from(span.at);
+        let place = LastPosition::from(span.at);
         let last = scopes.last_place();
         let [first, second] = scopes.next_places().map(|p| p == Some(place));
         let same_sites = span.after_sites == *after;
@@ -290,7 +290,7 @@ impl<'a> LineWriter<'a> {
 pub(super) struct LineReader<'a>(Scopes<'a>);
 
 impl<'a> LineReader<'a> {
-    pub(super) fn new(name: u64, start: Place, history: &'a mut History) -> Self {
+    pub(super) fn new(name: u64, start: LastPosition, history: &'a mut History) -> Self {
         Self(Scopes::new(name, start, history))
     }
 
@@ -363,7 +363,7 @@ impl<'a> LineReader<'a> {
             } else {
                 r.get_step(Stream::Line, last.line)?
             };
-            Place { file, line, column }
+            LastPosition { file, line, column }
         };
         scopes.note(place);
         let inlined = slot.checked_sub(1).map(|i| u32::try_from(i).expect("copies are 32-bit numbers"));

@@ -25,7 +25,7 @@ mod text;
 mod validate;
 
 use crate::binary::{BinaryMap, UnitId};
-use crate::wire::container::Kind;
+use crate::wire::container::ContainerFormat;
 use crate::wire::sections::{Slot, split};
 use crate::wire::streams::{Reader, Writer};
 use sections::{SECTIONS, Stream};
@@ -38,7 +38,7 @@ pub const MAGIC: [u8; 8] = *b"COTREEMP";
 /// Version of the layout. New sections extend it without a new version.
 pub const VERSION: u32 = 1;
 
-const KIND: Kind = Kind { magic: MAGIC, id: 16, version: VERSION, basis: 1 << 20, ratio: 64 };
+const KIND: ContainerFormat = ContainerFormat { magic: MAGIC, id: 16, version: VERSION, basis: 1 << 20, ratio: 64 };
 
 /// Encodes the content of the map section.
 #[must_use]
@@ -57,7 +57,7 @@ pub fn encode_as(map: &BinaryMap, id: impl FnOnce(&[Vec<u8>]) -> UnitId) -> Vec<
     checksums::write(&map.program, &mut writer);
     accesses::write(&map.program, &mut writer);
     plan::write(&map.plan, &map.program, &mut writer);
-    code::write(&map.code, &plan::Registers::new(&map.plan, &map.program), &mut writer);
+    code::write(&map.code, &plan::RegisterPrediction::new(&map.plan, &map.program), &mut writer);
     text.finish(&mut writer);
     let streams = writer.finish();
     let unit = id(&streams);
@@ -83,7 +83,7 @@ pub fn decode(bytes: &[u8]) -> Result<(BinaryMap, UnitId), MapError> {
     checksums::read(&mut program, &mut reader)?;
     accesses::read(&mut program, &mut reader)?;
     let plan = plan::read(&mut reader, &program)?;
-    let code = code::read(&mut reader, &plan::Registers::new(&plan, &program))?;
+    let code = code::read(&mut reader, &plan::RegisterPrediction::new(&plan, &program))?;
     text.finish()?;
     reader.finish()?;
     let map = BinaryMap { program, plan, code, threaded };

@@ -154,8 +154,8 @@ sections! {
         Path,
         /// Where paths are cut.
         Cut,
-        /// Arcs of path graphs that are numbered apart.
-        Apart,
+        /// Rare arcs of path graphs.
+        RareArcs,
         /// Per block with call sites: what the path register says there.
         AtCalls,
         /// What is added to the register, or its value.

@@ -142,8 +142,8 @@ fn check_plan(plan: FunctionPlan<'_>, function: &Function) -> Result<(), &'stati
             Probe::CountIfTaken(c, e) => counter(c) && edge(e),
             Probe::Close(c, closing) => counter(c) && block(closing.from),
             Probe::CloseIf(c, closing, e) => counter(c) && block(closing.from) && edge(e),
-            Probe::CloseBy { counter: c, closing, way, .. } => {
-                counter(c) && block(closing.from) && way.is_none_or(edge)
+            Probe::CloseBy { counter: c, closing, branch, .. } => {
+                counter(c) && block(closing.from) && branch.is_none_or(edge)
             }
             Probe::Set(..)
             | Probe::Add(..)

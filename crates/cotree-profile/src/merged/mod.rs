@@ -16,7 +16,7 @@ use crate::counts::UnitCounts;
 use crate::error::ProfileError;
 use crate::method;
 use crate::wire::WireError;
-use crate::wire::container::{Header, Kind};
+use crate::wire::container::{ContainerFormat, Header};
 use crate::wire::sections::split;
 use crate::wire::streams::{Reader, Writer};
 use sections::SECTIONS;
@@ -31,7 +31,7 @@ pub const MAGIC: [u8; 8] = *b"COTREEMG";
 /// Version of the format. New sections extend it without a new version.
 pub const VERSION: u32 = 1;
 
-const KIND: Kind = Kind { magic: MAGIC, id: 0, version: VERSION, basis: 1 << 24, ratio: 1 << 10 };
+const KIND: ContainerFormat = ContainerFormat { magic: MAGIC, id: 0, version: VERSION, basis: 1 << 24, ratio: 1 << 10 };
 const LEVEL: i32 = 9;
 
 /// Writes a merged profile, atomically.

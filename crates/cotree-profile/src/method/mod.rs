@@ -21,7 +21,7 @@ pub use notes::MethodNote;
 pub(crate) use notes::{counts_missing, notes};
 pub use profile::MethodProfile;
 pub(crate) use profile::{event_totals, flaws, flaws_mut};
-pub(crate) use recorded::{Kind, Recorded, check_header};
+pub(crate) use recorded::{Contents, Recorded, check_header};
 pub use targets::ForeignTargets;
 pub(crate) use targets::recover as recover_targets;
 
@@ -138,8 +138,10 @@ pub(crate) fn add_from_file(
             counted.recover(binary.map(), counts.saturated, profile);
             Ok(())
         }
-        (MethodProfile::Trace, file::Kind::Raw, _) => Ok(trace::count::add_counts(&file.path, binary, profile)?),
-        (MethodProfile::Trace, file::Kind::Merged, _) => {
+        (MethodProfile::Trace, file::ProfileFormat::Raw, _) => {
+            Ok(trace::count::add_counts(&file.path, binary, profile)?)
+        }
+        (MethodProfile::Trace, file::ProfileFormat::Merged, _) => {
             Err(UnitError::TracesNotCounted { profile: file.path.clone() })
         }
         (

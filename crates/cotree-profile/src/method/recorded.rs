@@ -10,7 +10,7 @@ use std::mem::size_of;
 
 /// What a segment holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum Contents {
     /// A hash table of paths.
     Paths,
     /// Pieces of threads' streams, compressed or not ([`super::trace::streams`]).
@@ -21,7 +21,7 @@ pub(crate) enum Kind {
     Stack,
 }
 
-impl Kind {
+impl Contents {
     /// The kind of a number in files.
     pub(crate) fn from_number(number: u32) -> Option<Self> {
         match number {
@@ -78,11 +78,11 @@ impl Recorded {
     }
 
     /// Adds an entry of a segment, as many words as the kind's entries have.
-    pub(crate) fn add(&mut self, kind: Kind, entry: &[u64]) -> Result<(), &'static str> {
+    pub(crate) fn add(&mut self, kind: Contents, entry: &[u64]) -> Result<(), &'static str> {
         match kind {
-            Kind::Paths => self.paths.add(entry),
-            Kind::Trace | Kind::TraceRing => Ok(()),
-            Kind::Stack => {
+            Contents::Paths => self.paths.add(entry),
+            Contents::Trace | Contents::TraceRing => Ok(()),
+            Contents::Stack => {
                 let &[address, register, value] = entry else { return Err("its stack has entries of another size") };
                 // What was not written is zeros.
                 if address != 0 {

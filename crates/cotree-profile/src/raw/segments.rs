@@ -2,7 +2,7 @@
 
 use super::header::{HEADER_SIZE, Header};
 use crate::error::ProfileError;
-use crate::method::Kind;
+use crate::method::Contents;
 use cotree_rt::layout::{PAGE, SEGMENT_MAGIC, SegmentHeader};
 use std::collections::BTreeMap;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -15,7 +15,7 @@ const SEGMENT_HEADER: u64 = size_of::<SegmentHeader>() as u64;
 /// One segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Segment {
-    pub(crate) kind: Kind,
+    pub(crate) kind: Contents,
     /// Where its header is in the file.
     pub(crate) offset: u64,
     /// How many entries it has room for.
@@ -35,7 +35,7 @@ impl Segment {
         if magic != SEGMENT_MAGIC || own != offset {
             return Err(no_segment);
         }
-        let kind = Kind::from_number(kind).ok_or("it has a segment of a kind that this cotree does not know")?;
+        let kind = Contents::from_number(kind).ok_or("it has a segment of a kind that this cotree does not know")?;
         let owned = owner == 0 || header.is_slab(owner);
         if u64::from(entry_size) != kind.entry_size() || !kind.allows(capacity) || !owned {
             return Err(no_segment);

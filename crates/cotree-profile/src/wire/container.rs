@@ -11,7 +11,7 @@ use cotree_rt::layout::Checksum;
 
 /// A kind of packed file.
 #[derive(Debug)]
-pub(crate) struct Kind {
+pub(crate) struct ContainerFormat {
     /// The first bytes of the file.
     pub(crate) magic: [u8; 8],
     /// Bytes of the id in its header.
@@ -35,7 +35,7 @@ pub(crate) struct Header {
     checksum: u64,
 }
 
-impl Kind {
+impl ContainerFormat {
     /// Bytes before the payload.
     pub(crate) const fn header(&self) -> usize {
         40 + self.id

@@ -4,7 +4,7 @@ use crate::unit::{MAIN_AT, Raw, Truth, UNIT, binary, counters, map};
 use cotree_core::ids::{Block, FunctionId};
 use cotree_core::method::counters::edge;
 use cotree_core::method::{Method, MethodPlan};
-use cotree_core::place::affine::Trades;
+use cotree_core::place::affine::Replacements;
 use cotree_core::plan::{CallPoint, DerivedEntry};
 use cotree_core::profile::Flaw;
 use cotree_core::weight::weighting::Weighting;
@@ -32,7 +32,7 @@ fn called() -> (BinaryMap, Vec<Truth>) {
     for entry in &plan.entries {
         let function = &map.program.modules[0].functions[entry.function.index()];
         let cfg = function.cfg().unwrap();
-        let planned = edge::plan_entered(function, &cfg, &Weighting::uniform(&cfg), &Trades::default());
+        let planned = edge::plan_entered(function, &cfg, &Weighting::uniform(&cfg), &Replacements::default());
         plan.functions[entry.function.index()] = planned.unwrap().0;
     }
     (map, truth)

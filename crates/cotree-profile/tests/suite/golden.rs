@@ -190,7 +190,7 @@ fn paths_text(out: &mut String, unit: &UnitPathPlan) {
         plan_text(out, plan.into());
         let cuts = &key.cuts;
         line(out, 2, format_args!("cut at {:?} {:?}, loops {:?}", cuts.edges, cuts.blocks, cuts.loops));
-        line(out, 2, format_args!("apart {:?}, backward: {}", cuts.apart, cuts.backward));
+        line(out, 2, format_args!("apart {:?}, backward: {}", cuts.rare, cuts.backward));
         let windows: Vec<_> = key.windows.iter().map(|window| window.numbers()).collect();
         line(out, 2, format_args!("windows {windows:?}, behind: {}", key.behind));
         line(out, 2, format_args!("at calls {:?}", key.calls));

@@ -16,7 +16,7 @@ use cotree_core::unit::UnitPlan;
 use cotree_core::weight::weighting::Weighting;
 use cotree_profile::binary::{BinaryFile, BinaryMap, CodeFunction, CodeMap, ReturnPoint, encode};
 use cotree_profile::counts::UnitCounts;
-use cotree_profile::file::{Kind, ProfileFile};
+use cotree_profile::file::{ProfileFile, ProfileFormat};
 use cotree_profile::merged::{self, Merge};
 use cotree_profile::method::path::{ForeignPaths, PathCounts, PathNote};
 use cotree_profile::method::{ForeignCounts, MethodCounts, MethodNote};
@@ -307,7 +307,7 @@ fn sum(binary: &BinaryFile, units: &mut [Walked]) -> UnitCounts {
     let mut merge = Merge::default();
     for number in 0..2 {
         let counts = read(&raw_of(binary, units, number).bytes());
-        merge.add(ProfileFile { path: "p".into(), kind: Kind::Raw, units: vec![counts] }, 1).unwrap();
+        merge.add(ProfileFile { path: "p".into(), kind: ProfileFormat::Raw, units: vec![counts] }, 1).unwrap();
     }
     merge.finish().remove(0)
 }

@@ -4,7 +4,7 @@ use crate::unit;
 use crate::unit::{Raw, UNIT, seal};
 use cotree_profile::counts::{Runs, UnitCounts};
 use cotree_profile::error::ProfileError;
-use cotree_profile::file::{Kind, ProfileFile};
+use cotree_profile::file::{ProfileFile, ProfileFormat};
 use cotree_profile::merged::{self, Merge};
 use cotree_rt::layout::{Flags, State};
 use proptest::prelude::*;
@@ -32,7 +32,7 @@ fn refusal(bytes: &[u8]) -> String {
 fn slabs_are_summed_and_the_header_is_read() {
     let raw = Raw { slabs: vec![vec![1, 2, 3], vec![10, 0, 30], vec![0, 0, 300]], ..Raw::new(vec![]) };
     let file = open_bytes(&raw.bytes()).unwrap();
-    assert_eq!(file.kind, Kind::Raw);
+    assert_eq!(file.kind, ProfileFormat::Raw);
     let [counts] = file.units.as_slice() else { panic!("one unit") };
     assert_eq!(counts.counters, [11, 2, 333]);
     assert_eq!(counts.unit, UNIT);
@@ -179,7 +179,7 @@ proptest! {
         let one = UnitCounts { early, weight, saturated: weight % 2 == 0, threads_alive: 3, ..counts(counters) };
         let other = UnitCounts { unit: cotree_profile::binary::UnitId([9; 16]), flags: Flags::RESET, ..counts(vec![]) };
         let file = open_bytes(&merged_bytes(&[one.clone(), other.clone()])).unwrap();
-        prop_assert_eq!(file.kind, Kind::Merged);
+        prop_assert_eq!(file.kind, ProfileFormat::Merged);
         prop_assert_eq!(file.units, vec![other, one]);
     }
 
@@ -220,7 +220,7 @@ fn counts(counters: Vec<u64>) -> UnitCounts {
 }
 
 fn profile(path: &str, units: Vec<UnitCounts>) -> ProfileFile {
-    ProfileFile { path: path.into(), kind: Kind::Raw, units }
+    ProfileFile { path: path.into(), kind: ProfileFormat::Raw, units }
 }
 
 fn merged_bytes(units: &[UnitCounts]) -> Vec<u8> {

@@ -17,7 +17,7 @@ pub const SCHEMA: &str = "cotree-costs/1";
 
 /// What to show.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct CostsOptions {
     /// The kind of events.
     pub kind: EventKind,
     /// Rows per table; 0: all.
@@ -34,7 +34,7 @@ pub struct Options {
 ///
 /// # Errors
 /// If the output can't be written.
-pub fn write(costs: &Costs<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(costs: &Costs<'_>, options: &CostsOptions, out: &mut dyn Write) -> io::Result<()> {
     let whole = costs.total().of(options.kind);
     writeln!(out, "{}: {}", options.kind.title(), grouped(whole))?;
     if costs.missing {
@@ -55,21 +55,21 @@ pub fn write(costs: &Costs<'_>, options: &Options, out: &mut dyn Write) -> io::R
     write_calls(costs, options, whole, out)
 }
 
-fn shown<'a, T>(all: &'a [T], options: &Options) -> &'a [T] {
+fn shown<'a, T>(all: &'a [T], options: &CostsOptions) -> &'a [T] {
     if options.top == 0 { all } else { &all[..all.len().min(options.top)] }
 }
 
-fn heading(title: &str, shown: usize, all: usize, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+fn heading(title: &str, shown: usize, all: usize, options: &CostsOptions, out: &mut dyn Write) -> io::Result<()> {
     let cut = if shown < all { format!(" ({shown} of {})", grouped(all as u128)) } else { String::new() };
     writeln!(out, "{}{}", options.style.heading(title), options.style.faint(&cut))
 }
 
-fn is_wanted(costs: &Costs<'_>, function: usize, options: &Options) -> bool {
+fn is_wanted(costs: &Costs<'_>, function: usize, options: &CostsOptions) -> bool {
     let symbol = &costs.functions[function].function.facts.symbol;
     options.function.as_ref().is_none_or(|pattern| matches(pattern, symbol))
 }
 
-fn write_functions(costs: &Costs<'_>, options: &Options, whole: u128, out: &mut dyn Write) -> io::Result<()> {
+fn write_functions(costs: &Costs<'_>, options: &CostsOptions, whole: u128, out: &mut dyn Write) -> io::Result<()> {
     let inclusive = |function: usize| Some(costs.traced.as_ref()?.functions.get(function)?.of(options.kind));
     let ran = (0..costs.functions.len()).filter(|&f| costs.functions[f].ran() && is_wanted(costs, f, options));
     let mut rows: Vec<(usize, u128, Option<u128>)> =
@@ -103,7 +103,7 @@ fn write_functions(costs: &Costs<'_>, options: &Options, whole: u128, out: &mut 
     writeln!(out, "{}", options.style.table(&columns, table.collect()))
 }
 
-fn write_calls(costs: &Costs<'_>, options: &Options, whole: u128, out: &mut dyn Write) -> io::Result<()> {
+fn write_calls(costs: &Costs<'_>, options: &CostsOptions, whole: u128, out: &mut dyn Write) -> io::Result<()> {
     let Some(inclusive) = costs.inclusive() else { return Ok(()) };
     let arcs = costs.graph.arcs().iter().zip(&inclusive);
     let wanted =

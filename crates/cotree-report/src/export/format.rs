@@ -43,7 +43,7 @@ pub enum Needs {
 
 /// What may be asked of formats.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct ExportOptions {
     /// How names of functions are shown: those of costs,
     pub names: Names,
     /// and those of tracefiles.
@@ -71,7 +71,7 @@ pub struct Export<'a> {
     /// The sources.
     pub sources: &'a dyn Sources,
     /// What is asked for.
-    pub options: &'a Options,
+    pub options: &'a ExportOptions,
 }
 
 /// Why nothing is exported.

@@ -18,7 +18,7 @@ pub(super) const FORMAT: Format = Format {
 
 fn export(export: &Export<'_>, out: &mut dyn Write) -> Result<Vec<String>, ExportError> {
     let asked = export.options;
-    let options = lcov::Options {
+    let options = lcov::LcovOptions {
         test_name: asked.test_name.clone(),
         file: asked.file.clone(),
         absent: asked.absent,

@@ -17,7 +17,7 @@ pub mod speedscope;
 pub mod symbol_order;
 mod weights;
 
-pub use format::{Export, ExportError, Format, Needs, Options};
+pub use format::{Export, ExportError, ExportOptions, Format, Needs};
 
 /// All formats, the usual one first.
 pub const FORMATS: [Format; 11] = [

@@ -3,7 +3,7 @@
 use super::total::Total;
 use crate::filtered::{self, Shares};
 use crate::names::matches;
-use crate::report::Options;
+use crate::report::ReportOptions;
 use crate::terminal::{Style, grouped, number, percent, place, text};
 use crate::unit::{Unit, UnitFunction, flaw_reason, untouched_reason};
 use cotree_core::facts::{Call, Callee};
@@ -46,7 +46,7 @@ pub(super) fn total<'a>(unit: &Unit<'a>, functions: impl Iterator<Item = UnitFun
 }
 
 /// Writes the report: totals, the hottest calls, what cannot be vouched for and what was not measured.
-pub(super) fn write(unit: &Unit<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(unit: &Unit<'_>, options: &ReportOptions, out: &mut dyn Write) -> io::Result<()> {
     let wanted = |function: &UnitFunction<'_>| {
         options.function.as_ref().is_none_or(|pattern| matches(pattern, &function.facts.symbol))
     };
@@ -90,7 +90,7 @@ pub(super) fn write(unit: &Unit<'_>, options: &Options, out: &mut dyn Write) -> 
 /// Functions whose counts are in doubt, and those that have none.
 fn remarks<'a>(
     functions: impl Iterator<Item = UnitFunction<'a>>,
-    options: &Options,
+    options: &ReportOptions,
     style: Style,
     out: &mut dyn Write,
 ) -> io::Result<()> {

@@ -3,7 +3,7 @@
 
 use crate::filtered::{self, Shares};
 use crate::names::matches;
-use crate::report::Options;
+use crate::report::ReportOptions;
 use crate::terminal::{grouped, number, percent, place, text};
 use crate::unit::{Unit, UnitFunction};
 use cotree_core::facts::events::EventKind;
@@ -60,7 +60,7 @@ fn made<'a>(sums: &Sums<'a>, function: UnitFunction<'a>) -> impl Iterator<Item =
 const AGAIN: &str = "+";
 
 /// Writes tables of functions and calls, by events of the first kind.
-pub(super) fn write(unit: &Unit<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(unit: &Unit<'_>, options: &ReportOptions, out: &mut dyn Write) -> io::Result<()> {
     let Some(sums) = Sums::of(unit) else { return Ok(()) };
     if sums.kinds.is_empty() {
         return Ok(());
@@ -133,11 +133,11 @@ pub(super) fn write(unit: &Unit<'_>, options: &Options, out: &mut dyn Write) -> 
     Ok(())
 }
 
-fn cut<'a, T>(all: &'a [T], options: &Options) -> &'a [T] {
+fn cut<'a, T>(all: &'a [T], options: &ReportOptions) -> &'a [T] {
     if options.top == 0 { all } else { &all[..all.len().min(options.top)] }
 }
 
-fn heading(title: &str, shown: usize, all: usize, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+fn heading(title: &str, shown: usize, all: usize, options: &ReportOptions, out: &mut dyn Write) -> io::Result<()> {
     let cut = if shown < all { format!(" ({shown} of {})", grouped(all as u128)) } else { String::new() };
     writeln!(out, "{}{}", options.style.heading(title), options.style.faint(&cut))
 }

@@ -15,7 +15,7 @@ pub(crate) mod totals;
 pub mod trace;
 
 use crate::costs::Cost;
-use crate::report::{self, Options};
+use crate::report::{self, ReportOptions};
 use crate::unit::{Unit, UnitFunction};
 use cotree_core::method::MethodPlan;
 use serde_json::Value;
@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 /// Writes the report, below its head.
-pub(crate) fn write_report(unit: &Unit<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write_report(unit: &Unit<'_>, options: &ReportOptions, out: &mut dyn Write) -> io::Result<()> {
     match &unit.map.plan.method {
         MethodPlan::None
         | MethodPlan::Counters(_)

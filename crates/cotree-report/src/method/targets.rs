@@ -2,7 +2,7 @@
 
 use crate::filtered::{self, Shares};
 use crate::names::matches;
-use crate::report::{Options, write_head};
+use crate::report::{ReportOptions, write_head};
 use crate::terminal::{counted, grouped, number, percent, place, text};
 use crate::unit::{Unit, UnitFunction};
 use cotree_core::method::targets::SiteTargets;
@@ -38,7 +38,7 @@ fn rows<'a>(unit: &Unit<'a>, function: UnitFunction<'a>) -> impl Iterator<Item =
 ///
 /// # Errors
 /// If the output can't be written.
-pub fn write(unit: &Unit<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(unit: &Unit<'_>, options: &ReportOptions, out: &mut dyn Write) -> io::Result<()> {
     write_head(unit, options.style, out)?;
     let style = options.style;
     if unit.profile.targets.is_none() {

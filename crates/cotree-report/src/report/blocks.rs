@@ -1,6 +1,6 @@
 //! What the counts of blocks and edges say: totals, hot functions and loops, what never ran, and what is in doubt.
 
-use super::options::{Options, SortBy};
+use super::options::{ReportOptions, SortBy};
 use crate::costs::Cost;
 use crate::filtered::{self, Shares};
 use crate::functions::{Executed, FunctionSummary, summarize};
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 /// What the counts of blocks and edges say.
-pub(crate) fn write(unit: &Unit<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write(unit: &Unit<'_>, options: &ReportOptions, out: &mut dyn Write) -> io::Result<()> {
     let report = Report { unit, options, style: options.style };
     let mut functions = summarize(unit);
     let instructions = |functions: &[FunctionSummary]| functions.iter().map(|f| f.instructions.total).sum::<u128>();
@@ -43,7 +43,7 @@ fn marked(name: &str, missing: bool) -> String {
 
 struct Report<'a> {
     unit: &'a Unit<'a>,
-    options: &'a Options,
+    options: &'a ReportOptions,
     style: Style,
 }
 

@@ -7,7 +7,7 @@ mod options;
 pub(crate) use blocks::write as write_blocks;
 pub use head::nothing_counted;
 pub(crate) use head::write_head;
-pub use options::{Options, SortBy};
+pub use options::{ReportOptions, SortBy};
 
 use crate::method;
 use crate::unit::Unit;
@@ -17,7 +17,7 @@ use std::io::{self, Write};
 ///
 /// # Errors
 /// If the output can't be written.
-pub fn write(unit: &Unit<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(unit: &Unit<'_>, options: &ReportOptions, out: &mut dyn Write) -> io::Result<()> {
     write_head(unit, options.style, out)?;
     method::write_report(unit, options, out)
 }

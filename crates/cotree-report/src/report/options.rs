@@ -19,7 +19,7 @@ pub enum SortBy {
 
 /// What to show.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct ReportOptions {
     /// Rows per list; 0: all.
     pub top: usize,
     /// Only functions that match (see [`crate::names::matches`]).
@@ -34,7 +34,7 @@ pub struct Options {
     pub style: Style,
 }
 
-impl Default for Options {
+impl Default for ReportOptions {
     fn default() -> Self {
         Self {
             top: 20,

@@ -169,8 +169,12 @@ fn written(write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) -> String {
     String::from_utf8(out).unwrap()
 }
 
-fn narrow() -> text::Options {
-    text::Options { style: Style { width: Some(80), colour: false }, predicted: true, ..text::Options::default() }
+fn narrow() -> text::PathsOptions {
+    text::PathsOptions {
+        style: Style { width: Some(80), colour: false },
+        predicted: true,
+        ..text::PathsOptions::default()
+    }
 }
 
 #[test]
@@ -186,7 +190,8 @@ fn hottest_paths() {
 fn paths_that_ended_early() {
     let sample = after();
     let unit = unit(&sample);
-    let options = text::Options { function: Some("scan".into()), covering: Some(50.0), ..text::Options::default() };
+    let options =
+        text::PathsOptions { function: Some("scan".into()), covering: Some(50.0), ..text::PathsOptions::default() };
     insta::assert_snapshot!(written(|out| text::write(&paths(&unit), &options, out)));
 }
 
@@ -194,7 +199,7 @@ fn paths_that_ended_early() {
 fn paths_with_context_say_how_the_loop_was_reached() {
     let sample = path_sample(true, PathMetric::Count, &[(3, turns(&['a', 'b', 'a', 'b']))]);
     let unit = unit(&sample);
-    let options = text::Options { function: Some("scan".into()), ..text::Options::default() };
+    let options = text::PathsOptions { function: Some("scan".into()), ..text::PathsOptions::default() };
     insta::assert_snapshot!(written(|out| text::write(&paths(&unit), &options, out)));
 }
 
@@ -202,7 +207,7 @@ fn paths_with_context_say_how_the_loop_was_reached() {
 fn what_is_added_up_along_paths() {
     let sample = after_with(PathMetric::Events);
     let events = unit(&sample);
-    let options = text::Options { by: text::By::Metric, predicted: false, ..narrow() };
+    let options = text::PathsOptions { by: text::By::Metric, predicted: false, ..narrow() };
     let text = written(|out| text::write(&paths(&events), &options, out));
     assert!(text.lines().all(|l| l.chars().count() <= 80), "{text}");
     insta::assert_snapshot!(text);
@@ -323,6 +328,7 @@ fn a_function_that_never_ran_has_paths_all_the_same() {
     let sums = sums.into_iter().flatten().next().unwrap();
     assert_eq!((sums.run, sums.executed), (0, 0));
     assert!(sums.possible > 0);
-    let options = text::Options { function: Some("scan".into()), names: Names::Raw, ..text::Options::default() };
+    let options =
+        text::PathsOptions { function: Some("scan".into()), names: Names::Raw, ..text::PathsOptions::default() };
     assert!(written(|out| text::write(&unit, &options, out)).contains("No path was executed."));
 }

@@ -39,7 +39,7 @@ pub struct AnnotateArgs {
 /// Runs `cotree annotate`.
 pub fn run(args: &AnnotateArgs) -> Result<()> {
     let loaded = args.input.load(Reader::Person)?;
-    let options = annotate::Options {
+    let options = annotate::AnnotateOptions {
         file: args.file.clone(),
         function: args.function.clone(),
         branches: !args.no_branches,

@@ -6,7 +6,7 @@ use super::output::{Looks, Output};
 use super::vouched::Vouched;
 use clap::Args;
 use cotree_core::facts::events::EventKind;
-use cotree_report::costs::view::{self, Options};
+use cotree_report::costs::view::{self, CostsOptions};
 use cotree_report::names::Names;
 use miette::{Result, miette};
 
@@ -55,7 +55,7 @@ pub fn run(args: &CostsArgs) -> Result<()> {
         if args.json {
             return args.output.write(|out| view::write_json(costs, out));
         }
-        let options = Options {
+        let options = CostsOptions {
             kind: args.event,
             top: args.top,
             function: args.function.clone(),

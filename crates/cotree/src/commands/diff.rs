@@ -76,13 +76,13 @@ pub fn run(args: &DiffArgs) -> Result<()> {
     }
     let style = args.looks.style(&args.output);
     if args.paths {
-        let options = text::Options {
+        let options = text::PathsOptions {
             top: args.top,
             function: args.function.clone(),
             verbose: args.verbose,
             names,
             style,
-            ..text::Options::default()
+            ..text::PathsOptions::default()
         };
         return paths::diff((&before_file, &before), (&after_file, &after), &options, args.json, &args.output);
     }
@@ -92,6 +92,6 @@ pub fn run(args: &DiffArgs) -> Result<()> {
     if args.json {
         return args.output.write(|out| diff::write_json(&difference, out));
     }
-    let options = diff::Options { top: args.top, names, style };
+    let options = diff::DiffOptions { top: args.top, names, style };
     args.output.write_text(|out| diff::write_text(&difference, &options, out))
 }

@@ -9,7 +9,7 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use cotree_core::facts::events::EventKind;
 use cotree_report::costs::Costs;
-use cotree_report::export::{Export, ExportError, FORMATS, Format, Needs, Options};
+use cotree_report::export::{Export, ExportError, ExportOptions, FORMATS, Format, Needs};
 use cotree_report::files::FilePattern;
 use cotree_report::names::Names;
 use cotree_report::unit::Unit;
@@ -103,7 +103,7 @@ fn check_whole(args: &ExportArgs, costs: &Costs<'_>) -> Result<()> {
 }
 
 fn write(args: &ExportArgs, units: &[Unit<'_>], costs: Option<&Costs<'_>>) -> Result<()> {
-    let options = Options {
+    let options = ExportOptions {
         names: if args.no_demangle { Names::Raw } else { Names::Demangled },
         names_in_tracefiles: if args.demangle { Names::Demangled } else { Names::Raw },
         kinds: args.event.clone(),

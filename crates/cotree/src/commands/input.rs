@@ -5,7 +5,7 @@ use crate::{folder, lines};
 use clap::Args;
 use cotree_core::method::Method;
 use cotree_profile::binary::BinaryFile;
-use cotree_profile::file::{Kind, ProfileFile};
+use cotree_profile::file::{ProfileFile, ProfileFormat};
 use cotree_profile::method::trace::streams::Streams;
 use cotree_profile::raw::is_finished;
 use cotree_profile::recover::{Recovery, UnitError, UnitProfile, recover_remaining};
@@ -79,12 +79,12 @@ impl Reader {
 /// A recovered profile with its binaries.
 pub struct Loaded {
     path: PathBuf,
-    kind: Kind,
+    kind: ProfileFormat,
     recovered: Vec<Recovery>,
 }
 
 impl Loaded {
-    fn new(path: PathBuf, kind: Kind, mut recovered: Vec<Recovery>, reader: Reader) -> Self {
+    fn new(path: PathBuf, kind: ProfileFormat, mut recovered: Vec<Recovery>, reader: Reader) -> Self {
         for (binary, profile) in &mut recovered {
             reader.show_map(binary);
             reader.show_profile(profile);
@@ -95,7 +95,7 @@ impl Loaded {
     /// What lines and functions have cost: from the trace of one run, if there is one, else from counts of blocks.
     pub fn with_costs<T>(&self, use_it: impl FnOnce(&Costs<'_>) -> Result<T>) -> Result<T> {
         match self.recovered.as_slice() {
-            [(binary, profile)] if profile.method.method() == Method::Trace && self.kind == Kind::Raw => {
+            [(binary, profile)] if profile.method.method() == Method::Trace && self.kind == ProfileFormat::Raw => {
                 let streams = Streams::open(&self.path).map_err(into_report)?;
                 let units = self.units();
                 use_it(&traced::costs(&units, binary, &streams).map_err(into_report)?)

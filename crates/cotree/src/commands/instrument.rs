@@ -6,7 +6,7 @@ use super::output::answer;
 use crate::driver::embedded;
 use crate::lines;
 use clap::Args;
-use cotree_llvm::options::Options;
+use cotree_llvm::options::LinkOptions;
 use cotree_lto::protocol::OutputKind;
 use cotree_options::BuildOptions;
 use cotree_profile::atomic::{self, Over};
@@ -41,7 +41,7 @@ pub fn run(args: &InstrumentArgs, options: &BuildOptions) -> Result<()> {
     let bitcode = regular::read(&args.input, regular::LARGEST_INPUT)
         .into_diagnostic()
         .wrap_err_with(|| format!("cannot read {}", args.input.display()))?;
-    let options = Options::new(options.clone()).map_err(into_report)?;
+    let options = LinkOptions::new(options.clone()).map_err(into_report)?;
     let name = args.input.display().to_string();
     cotree_llvm::refuse_damaged(&name, &bitcode).map_err(into_report)?;
     let made = cotree_llvm::standalone::instrument(&name, &bitcode, &options, !args.shared).map_err(into_report)?;

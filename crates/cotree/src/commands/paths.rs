@@ -75,7 +75,7 @@ fn parse_percent(text: &str) -> Result<f64, String> {
 
 /// Runs `cotree paths`.
 pub fn run(args: &PathsArgs) -> Result<()> {
-    let options = text::Options {
+    let options = text::PathsOptions {
         top: args.top,
         function: args.function.clone(),
         by: match args.by {
@@ -131,7 +131,7 @@ pub fn run(args: &PathsArgs) -> Result<()> {
 /// Paths that go on in callees.
 fn across_functions(
     args: &PathsArgs,
-    options: &text::Options,
+    options: &text::PathsOptions,
     units: &[Unit<'_>],
     across: &[IpathUnit<'_>],
 ) -> Result<()> {
@@ -147,7 +147,7 @@ fn across_functions(
     })
 }
 
-fn against(args: &PathsArgs, other: &Path, options: &text::Options) -> Result<()> {
+fn against(args: &PathsArgs, other: &Path, options: &text::PathsOptions) -> Result<()> {
     let file = args.input.open()?;
     let loaded = load(&file, &args.input.binaries, Reader::of(args.json))?;
     let units = loaded.units();
@@ -171,7 +171,7 @@ fn against(args: &PathsArgs, other: &Path, options: &text::Options) -> Result<()
 pub fn diff(
     before: (&ProfileFile, &Loaded),
     after: (&ProfileFile, &Loaded),
-    options: &text::Options,
+    options: &text::PathsOptions,
     as_json: bool,
     output: &Output,
 ) -> Result<()> {

@@ -59,7 +59,7 @@ enum Sort {
 
 /// Runs `cotree report`.
 pub fn run(args: &ReportArgs) -> Result<()> {
-    let options = report::Options {
+    let options = report::ReportOptions {
         top: args.top,
         function: args.function.clone(),
         sort: match args.sort {

@@ -10,7 +10,7 @@ use clap::Args;
 use cotree_core::facts::events::EventKind;
 use cotree_profile::atomic::{self, Over};
 use cotree_profile::content::Content;
-use cotree_profile::file::{Kind, ProfileFile};
+use cotree_profile::file::{ProfileFile, ProfileFormat};
 use cotree_profile::merged::{self, Merge};
 use cotree_profile::recover::{Recovery, recover_remaining};
 use cotree_report::costs::totals::Totals;
@@ -133,7 +133,7 @@ fn collect(folder: &Path) -> Result<(Option<ProfileFile>, usize)> {
         merge.add(profile, 1).map_err(into_report)?;
     }
     let units = merge.finish();
-    let profile = ProfileFile { path: folder.to_owned(), kind: Kind::Merged, units };
+    let profile = ProfileFile { path: folder.to_owned(), kind: ProfileFormat::Merged, units };
     Ok((Some(profile).filter(|profile| !profile.units.is_empty()), processes.len()))
 }
 

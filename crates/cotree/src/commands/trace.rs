@@ -7,7 +7,7 @@ use super::output::{Looks, Output};
 use crate::lines;
 use clap::{Args, ValueEnum};
 use cotree_profile::binary::BinaryFile;
-use cotree_profile::file::{Kind, ProfileFile};
+use cotree_profile::file::{ProfileFile, ProfileFormat};
 use cotree_profile::method::MethodNote;
 use cotree_profile::method::trace::count::count;
 use cotree_profile::method::trace::streams::{Ring, Streams};
@@ -16,7 +16,7 @@ use cotree_profile::recover::{Note, UnitProfile, open_binary, recover, unknown_e
 use cotree_report::files::FilePattern;
 use cotree_report::method::trace::Traced;
 use cotree_report::method::trace::rows::{By, Rows, SourceLine};
-use cotree_report::method::trace::text::{Form, Stretch};
+use cotree_report::method::trace::text::{BlockRange, Form};
 use cotree_report::method::trace::{addresses, compare, timeline, vectors};
 use cotree_report::names::Names;
 use cotree_report::shell::command_line;
@@ -149,7 +149,7 @@ fn source_line(text: &str) -> Result<SourceLine, String> {
 /// Opens the traces of a raw profile.
 fn open(file: &ProfileFile, binaries: &[PathBuf], reader: Reader) -> Result<(BinaryFile, Streams)> {
     let [counts] = file.units.as_slice() else { return Err(no_traces(&file.path)) };
-    if file.kind != Kind::Raw {
+    if file.kind != ProfileFormat::Raw {
         return Err(no_traces(&file.path));
     }
     let mut binary = open_binary(&file.path, counts, binaries).map_err(into_report)?;
@@ -231,11 +231,11 @@ pub fn run(args: &TraceArgs) -> Result<()> {
         return Err(miette!("no source file is {}", pattern.text()));
     }
     if args.format.is_some() {
-        let stretch = window(args, &traced)?;
+        let range = window(args, &traced)?;
         let [thread] = traced.threads.as_slice() else {
             return Err(miette!("addresses are of one thread: --thread N says of which"));
         };
-        return args.output.write(|out| addresses::write(&traced, thread, &rows, stretch, out));
+        return args.output.write(|out| addresses::write(&traced, thread, &rows, range, out));
     }
     if shows_line {
         return write_nth(args, &traced, &rows);
@@ -255,8 +255,8 @@ pub fn run(args: &TraceArgs) -> Result<()> {
         (false, json) => {
             let (from, to) = window(args, &traced)?;
             let form = if json { Form::Json } else { Form::Text };
-            let stretch = Stretch { from, to, backwards: args.backwards };
-            args.output.write_either(json, |out| traced.write_rows(&rows, stretch, form, out))
+            let range = BlockRange { from, to, backwards: args.backwards };
+            args.output.write_either(json, |out| traced.write_rows(&rows, range, form, out))
         }
     }
 }
@@ -316,14 +316,14 @@ fn window(args: &TraceArgs, traced: &Traced<'_>) -> Result<(u64, u64)> {
 }
 
 fn write_format(args: &TraceArgs, traced: &Traced<'_>, format: Format) -> Result<()> {
-    let stretch = window(args, traced)?;
+    let range = window(args, traced)?;
     match (format, traced.threads.as_slice()) {
-        (Format::Bbv, [thread]) => args.output.write(|out| vectors::write(traced, thread, stretch, args.interval, out)),
+        (Format::Bbv, [thread]) => args.output.write(|out| vectors::write(traced, thread, range, args.interval, out)),
         (Format::Bbv, _) => Err(miette!("vectors are of one thread: --thread N says of which")),
         (Format::Din | Format::Chrome, _) => {
             let names = if args.no_demangle { Names::Raw } else { Names::Demangled };
             let rows = Rows::new(traced.tables, By::Call, names);
-            args.output.write(|out| timeline::write(traced, &rows, stretch, out))
+            args.output.write(|out| timeline::write(traced, &rows, range, out))
         }
     }
 }
@@ -366,13 +366,13 @@ fn what_has_code(rows: &Rows<'_>, line: &SourceLine) -> String {
     }
 }
 
-/// Writes the counts of a stretch.
+/// Writes the counts of a range.
 fn write_profile(args: &TraceArgs, file: &ProfileFile, traced: &Traced<'_>) -> Result<()> {
-    let stretch = window(args, traced)?;
+    let range = window(args, traced)?;
     let [counts] = file.units.as_slice() else { return Err(no_traces(&file.path)) };
     let mut profile: UnitProfile = recover(traced.binary, counts).map_err(into_report)?;
     Reader::of(args.json).show_profile(&mut profile);
-    let functions = count(traced.tables, traced.streams, &traced.threads, stretch);
+    let functions = count(traced.tables, traced.streams, &traced.threads, range);
     let mut profile = UnitProfile { functions, ..profile };
     let Ring { overwritten, streams_gone: gone, .. } = traced.streams.ring();
     if overwritten {
@@ -383,7 +383,8 @@ fn write_profile(args: &TraceArgs, file: &ProfileFile, traced: &Traced<'_>) -> R
         return args.output.write(|out| json::write(&[unit], out));
     }
     let names = if args.no_demangle { Names::Raw } else { Names::Demangled };
-    let options = report::Options { names, style: args.looks.style(&args.output), ..report::Options::default() };
+    let options =
+        report::ReportOptions { names, style: args.looks.style(&args.output), ..report::ReportOptions::default() };
     args.output.write_text(|out| report::write(&unit, &options, out))
 }
 

@@ -32,7 +32,7 @@ pub fn run(options: &BuildOptions, user: Vec<OsString>) -> Result<ExitCode, Erro
         command.args(user);
         return super::run(command);
     }
-    let kind = Kind::of(&expanded);
+    let kind = OutputKind::of(&expanded);
     let counts = has_runtime(options, &expanded);
     if !inputs::may_have_bitcode(&expanded) {
         if counts && !is_partial(&expanded) {
@@ -49,7 +49,7 @@ pub fn run(options: &BuildOptions, user: Vec<OsString>) -> Result<ExitCode, Erro
     let toolkit = Toolkit::unpack()?;
     let ours: Vec<OsString> = std::iter::once(driver_option(toolkit.cotree()))
         .chain(options.plugin_option())
-        .chain((kind == Kind::Static).then(|| "cotree-static".to_owned()))
+        .chain((kind == OutputKind::Static).then(|| "cotree-static".to_owned()))
         .chain(spoken_of(&expanded).map(|name| format!("cotree-foreign={name}")))
         .chain(folders(&expanded).map(|folder| format!("cotree-folder={folder}")))
         .map(|option| format!("-plugin-opt={option}").into())
@@ -59,12 +59,12 @@ pub fn run(options: &BuildOptions, user: Vec<OsString>) -> Result<ExitCode, Erro
     match kind {
         // What nothing stands in front of needs no detour: `--wrap` would make null pointers of weak references.
         _ if !counts => {}
-        Kind::Dynamic => {
+        OutputKind::Dynamic => {
             wrap(&mut arguments, kind, &toolkit, is_mold);
             arguments.extend(exports(is_mold));
         }
-        Kind::Static => wrap(&mut arguments, kind, &toolkit, is_mold),
-        Kind::Library => {}
+        OutputKind::Static => wrap(&mut arguments, kind, &toolkit, is_mold),
+        OutputKind::Library => {}
     }
     let mut command = Command::new(real);
     // A long command line came in a response file and has to go on in one.
@@ -191,7 +191,7 @@ fn folders(arguments: &[OsString]) -> impl Iterator<Item = String> {
 
 /// The kind of output, which decides how the runtime gets in front of the C library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum OutputKind {
     /// An executable with a dynamic linker: the first definition of a name wins, if the executable shows it.
     Dynamic,
     /// An executable without one: the linker has to redirect references with `--wrap`.
@@ -200,15 +200,15 @@ enum Kind {
     Library,
 }
 
-impl Kind {
-    fn of(arguments: &[OsString]) -> Kind {
+impl OutputKind {
+    fn of(arguments: &[OsString]) -> OutputKind {
         let library = [&b"-shared"[..], b"--shared", b"-Bshareable", b"-r", b"--relocatable", b"-i"];
         if arguments.iter().any(|argument| library.contains(&argument.as_bytes())) {
-            Kind::Library
+            OutputKind::Library
         } else if input::links_statically(arguments.iter().map(|argument| argument.as_bytes())) {
-            Kind::Static
+            OutputKind::Static
         } else {
-            Kind::Dynamic
+            OutputKind::Dynamic
         }
     }
 }
@@ -229,8 +229,8 @@ fn exports(is_mold: bool) -> impl Iterator<Item = OsString> {
 const WRAP: &str = "__wrap_";
 
 /// Redirects references to functions of the C library to the runtime, or back to the C library if there is no runtime.
-fn wrap(arguments: &mut Vec<OsString>, kind: Kind, toolkit: &Toolkit, is_mold: bool) {
-    let is_static = kind == Kind::Static;
+fn wrap(arguments: &mut Vec<OsString>, kind: OutputKind, toolkit: &Toolkit, is_mold: bool) {
+    let is_static = kind == OutputKind::Static;
     let exports = if is_static { embedded::STATIC_EXPORTS } else { embedded::DYNAMIC_EXPORTS };
     let has_libc = arguments.iter().any(|argument| argument == "-lc");
     place(arguments, exports, &toolkit.passthrough(), is_static);
@@ -417,12 +417,12 @@ mod tests {
 
     #[test]
     fn kinds_of_links() {
-        let kind = |line: &str| Kind::of(&line.split(' ').map(OsString::from).collect::<Vec<_>>());
-        assert_eq!(kind("-static -o a a.o"), Kind::Static);
-        assert_eq!(kind("-static -pie --no-dynamic-linker a.o"), Kind::Static);
-        assert_eq!(kind("-dynamic-linker /lib/ld.so -Bstatic a.o"), Kind::Dynamic);
-        assert_eq!(kind("-shared a.o"), Kind::Library);
-        assert_eq!(kind("a.o"), Kind::Dynamic);
+        let kind = |line: &str| OutputKind::of(&line.split(' ').map(OsString::from).collect::<Vec<_>>());
+        assert_eq!(kind("-static -o a a.o"), OutputKind::Static);
+        assert_eq!(kind("-static -pie --no-dynamic-linker a.o"), OutputKind::Static);
+        assert_eq!(kind("-dynamic-linker /lib/ld.so -Bstatic a.o"), OutputKind::Dynamic);
+        assert_eq!(kind("-shared a.o"), OutputKind::Library);
+        assert_eq!(kind("a.o"), OutputKind::Dynamic);
     }
 
     fn put(line: &str) -> String {

@@ -24,7 +24,7 @@ pub fn link(request: &Path) -> Result<ExitCode> {
 }
 
 fn perform(request: &LinkRequest) -> Result<LinkOutput, cotree_llvm::Error> {
-    let mut options = cotree_llvm::options::Options::parse(&request.options)?;
+    let mut options = cotree_llvm::options::LinkOptions::parse(&request.options)?;
     let mut warnings = Vec::new();
     if request.kind == OutputKind::Relocatable && !options.method.is_none() {
         // Two such objects in one program would be two link units that define the same names.

@@ -10,9 +10,9 @@ use crate::facts::Function;
 use crate::graph::cfg::Cfg;
 use crate::graph::flow;
 use crate::ids::{Block, Edge, IdMap};
-use crate::place::affine::{AffineVariable, Trades};
+use crate::place::affine::{AffineVariable, Replacements};
 use crate::place::placement::{Placer, add_block_counter, add_counter};
-use crate::place::spanning::{Claim, Extreme, SpanningTree};
+use crate::place::spanning::{Extreme, SpanningTree, TreePriority};
 use crate::plan::{CounterKey, CounterPlan};
 use crate::profile::{EarlyExits, FunctionProfile};
 use crate::weight::weighting::Weighting;
@@ -36,13 +36,18 @@ pub fn plan_extreme(function: &Function, cfg: &Cfg, weighting: &Weighting, extre
 /// For `recover` the two are the same.
 #[must_use]
 pub fn plan_affine(function: &Function, cfg: &Cfg, weighting: &Weighting, variables: &[AffineVariable]) -> CounterPlan {
-    plan_trades(function, cfg, weighting, &Trades::new(function, cfg, weighting, variables))
+    plan_with_replacements(function, cfg, weighting, &Replacements::new(function, cfg, weighting, variables))
 }
 
 /// Plans as [`plan`] does, for loop variables that have been judged.
 #[must_use]
-pub fn plan_trades(function: &Function, cfg: &Cfg, weighting: &Weighting, trades: &Trades) -> CounterPlan {
-    Chords::new(function, cfg, weighting, trades).plan(false).0
+pub fn plan_with_replacements(
+    function: &Function,
+    cfg: &Cfg,
+    weighting: &Weighting,
+    replacements: &Replacements,
+) -> CounterPlan {
+    Chords::new(function, cfg, weighting, replacements).plan(false).0
 }
 
 /// The plan of a function whose entries are known from elsewhere, with what it saves per run; `None` if it would
@@ -52,16 +57,21 @@ pub fn plan_entered(
     function: &Function,
     cfg: &Cfg,
     weighting: &Weighting,
-    trades: &Trades,
+    replacements: &Replacements,
 ) -> Option<(CounterPlan, f64)> {
-    plan_both(function, cfg, weighting, trades).1
+    plan_both(function, cfg, weighting, replacements).1
 }
 
 /// The plan of a function whose code counts its entries in any case: that counter is the last one, and one of the
 /// others is saved.
 #[must_use]
-pub fn plan_counting_entries(function: &Function, cfg: &Cfg, weighting: &Weighting, trades: &Trades) -> CounterPlan {
-    let (alone, entered) = plan_both(function, cfg, weighting, trades);
+pub fn plan_counting_entries(
+    function: &Function,
+    cfg: &Cfg,
+    weighting: &Weighting,
+    replacements: &Replacements,
+) -> CounterPlan {
+    let (alone, entered) = plan_both(function, cfg, weighting, replacements);
     match entered {
         Some((mut plan, _)) if cfg.preds(Block(0)) == [cfg.exit_edge()] => {
             add_block_counter(&mut plan, Block(0));
@@ -71,15 +81,15 @@ pub fn plan_counting_entries(function: &Function, cfg: &Cfg, weighting: &Weighti
     }
 }
 
-/// [`plan_trades`] and [`plan_entered`] at once.
+/// [`plan_with_replacements`] and [`plan_entered`] at once.
 #[must_use]
 pub fn plan_both(
     function: &Function,
     cfg: &Cfg,
     weighting: &Weighting,
-    trades: &Trades,
+    replacements: &Replacements,
 ) -> (CounterPlan, Option<(CounterPlan, f64)>) {
-    let chords = Chords::new(function, cfg, weighting, trades);
+    let chords = Chords::new(function, cfg, weighting, replacements);
     let (alone, cost) = chords.plan(false);
     let (entered, less) = chords.plan(true);
     let entered = (entered.key.measures.len() < alone.key.measures.len()).then_some((entered, cost - less));
@@ -89,27 +99,27 @@ pub fn plan_both(
 /// The input of a plan for fast code.
 struct Chords<'a> {
     cfg: &'a Cfg,
-    trades: &'a Trades,
+    replacements: &'a Replacements,
     placer: Placer<'a>,
     prices: Weighting,
 }
 
 impl<'a> Chords<'a> {
-    fn new(function: &'a Function, cfg: &'a Cfg, weighting: &Weighting, trades: &'a Trades) -> Self {
+    fn new(function: &'a Function, cfg: &'a Cfg, weighting: &Weighting, replacements: &'a Replacements) -> Self {
         let placer = Placer::new(function, cfg);
-        let prices = trades.prices(cfg, &placer.prices(cfg, weighting));
-        Self { cfg, trades, placer, prices }
+        let prices = replacements.prices(cfg, &placer.prices(cfg, weighting));
+        Self { cfg, replacements, placer, prices }
     }
 
     /// A counter or a variable for each chord, with what they cost; `entered`: entries are known.
     fn plan(&self, entered: bool) -> (CounterPlan, f64) {
-        let Self { cfg, trades, placer, prices } = self;
-        let tree = SpanningTree::nested(cfg, prices, entered, |edge| claim(placer, edge), &trades.fixed);
+        let Self { cfg, replacements, placer, prices } = self;
+        let tree = SpanningTree::nested(cfg, prices, entered, |edge| priority(placer, edge), &replacements.fixed);
         let mut plan = CounterPlan::default();
-        plan.key.fixed.clone_from(&trades.fixed.edges);
+        plan.key.fixed.clone_from(&replacements.fixed.edges);
         for edge in tree.chords() {
-            match trades.of(edge) {
-                Some((_, trade)) => trade.add(&mut plan),
+            match replacements.of(edge) {
+                Some((_, replacement)) => replacement.add(&mut plan),
                 None => add_counter(&mut plan, placer.edge(edge)),
             }
         }
@@ -119,14 +129,14 @@ impl<'a> Chords<'a> {
 
 /// The spanning tree in which edges that can't carry a counter of their own come first.
 pub fn spanning_tree(placer: &Placer, cfg: &Cfg, weighting: &Weighting, extreme: Extreme) -> SpanningTree {
-    SpanningTree::new(cfg, weighting, extreme, |edge| claim(placer, edge))
+    SpanningTree::new(cfg, weighting, extreme, |edge| priority(placer, edge))
 }
 
-fn claim(placer: &Placer, edge: Edge) -> Claim {
+fn priority(placer: &Placer, edge: Edge) -> TreePriority {
     match placer.edge(edge) {
-        placement if placement.if_taken => Claim::Forced,
-        placement if placement.needs_jump() => Claim::Preferred,
-        _ => Claim::Plain,
+        placement if placement.if_taken => TreePriority::Forced,
+        placement if placement.needs_jump() => TreePriority::Preferred,
+        _ => TreePriority::Plain,
     }
 }
 

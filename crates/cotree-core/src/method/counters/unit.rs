@@ -3,7 +3,7 @@
 
 use super::{CounterMethod, UnitCounterPlan, block, edge, vertex, vertex_edge};
 use crate::ids::{Block, IdMap};
-use crate::place::affine::Trades;
+use crate::place::affine::Replacements;
 use crate::place::placement::Placer;
 use crate::place::promotion;
 use crate::place::spanning::Extreme;
@@ -60,7 +60,7 @@ impl EdgePlans {
     fn new(at: &FunctionGraph<'_>, planner: &Planner<'_>, calls: &[CallPoint]) -> Self {
         let FunctionGraph { number, function, cfg, weighting, variables, .. } = at;
         let choices = planner.choices();
-        let trades = Trades::new(function, cfg, weighting, if choices.affine { variables } else { &[] });
+        let replacements = Replacements::new(function, cfg, weighting, if choices.affine { variables } else { &[] });
         let promoted = |mut plan: CounterPlan| {
             if choices.promote {
                 promotion::promote(function, cfg, weighting, variables, &mut plan);
@@ -72,10 +72,10 @@ impl EdgePlans {
         let weights = cfg.blocks().map(|block| weighting.block(block) / activations).collect();
         if calls.is_empty() {
             let checks_thread = planner.facts().check_thread.get(*number) == Some(&true);
-            let plan = if checks_thread { edge::plan_counting_entries } else { edge::plan_trades };
-            return Self { alone: promoted(plan(function, cfg, weighting, &trades)), entered: None, weights };
+            let plan = if checks_thread { edge::plan_counting_entries } else { edge::plan_with_replacements };
+            return Self { alone: promoted(plan(function, cfg, weighting, &replacements)), entered: None, weights };
         }
-        let (alone, entered) = edge::plan_both(function, cfg, weighting, &trades);
+        let (alone, entered) = edge::plan_both(function, cfg, weighting, &replacements);
         let entered = entered.and_then(|(plan, saves)| {
             let candidate = Candidate::new(function, cfg, &plan, calls.to_vec(), saves / activations)?;
             Some((candidate, promoted(plan)))

@@ -11,9 +11,9 @@ use crate::facts::{EdgeKind, Function};
 use crate::graph::cfg::Cfg;
 use crate::graph::union_find::UnionFind;
 use crate::ids::{Block, CallId, Edge, IdMap, id};
-use crate::place::affine::Trades;
+use crate::place::affine::Replacements;
 use crate::place::placement::Placer;
-use crate::place::spanning::Claim;
+use crate::place::spanning::TreePriority;
 use crate::probe::Place;
 use crate::weight::weighting::Weighting;
 use std::cmp::Reverse;
@@ -52,7 +52,7 @@ pub(super) struct Arc {
     /// The edge of the control-flow graph that it goes along, if any.
     pub edge: Option<Edge>,
     price: f64,
-    claim: Claim,
+    priority: TreePriority,
     /// In how many loops of known length it lies.
     pub depth: u32,
     /// The edge is the backedge of such a loop, which needs no probe.
@@ -85,7 +85,7 @@ pub(super) struct Input<'a> {
     pub function: &'a Function,
     pub cfg: &'a Cfg,
     pub weighting: &'a Weighting,
-    pub trades: &'a Trades,
+    pub replacements: &'a Replacements,
     /// Per call, whether nothing may be lacking during it.
     pub resting: &'a IdMap<CallId, bool>,
     /// May something be lacking where the function returns?
@@ -108,11 +108,11 @@ impl EventGraph {
     /// one in which the tree grew.
     fn span(&mut self) {
         self.arcs.sort_by(|a, b| {
-            let rank = |arc: &Arc| (Reverse(arc.depth), arc.claim != Claim::Forced);
+            let rank = |arc: &Arc| (Reverse(arc.depth), arc.priority != TreePriority::Forced);
             rank(a)
                 .cmp(&rank(b))
                 .then(b.price.total_cmp(&a.price))
-                .then(a.claim.cmp(&b.claim))
+                .then(a.priority.cmp(&b.priority))
                 .then(a.edge.cmp(&b.edge))
         });
         let mut joined = UnionFind::new(self.points);
@@ -137,9 +137,9 @@ struct Builder<'a> {
 
 impl<'a> Builder<'a> {
     fn new(input: Input<'a>) -> Self {
-        let Input { function, cfg, weighting, trades, adjusted, .. } = input;
+        let Input { function, cfg, weighting, replacements, adjusted, .. } = input;
         let placer = Placer::new(function, cfg);
-        let prices = trades.prices(cfg, &placer.prices(cfg, weighting));
+        let prices = replacements.prices(cfg, &placer.prices(cfg, weighting));
         let graph = EventGraph {
             arcs: Vec::new(),
             points: 1,
@@ -200,14 +200,14 @@ impl<'a> Builder<'a> {
 
     /// Adds an arc that is executed as often as the block.
     fn arc(&mut self, block: Block, from: Point, to: Point, span: [Within; 2], place: Place) {
-        let claim = match place {
-            Place::After(call) if !self.input.function.calls[call].comes_back() => Claim::Forced,
-            Place::After(_) => Claim::Preferred,
-            _ => Claim::Plain,
+        let priority = match place {
+            Place::After(call) if !self.input.function.calls[call].comes_back() => TreePriority::Forced,
+            Place::After(_) => TreePriority::Preferred,
+            _ => TreePriority::Plain,
         };
         let price = self.input.weighting.block(block);
         let (edge, depth, fixed, in_tree) = (None, 0, false, false);
-        self.graph.arcs.push(Arc { from, to, block, span, place, edge, price, claim, depth, fixed, in_tree });
+        self.graph.arcs.push(Arc { from, to, block, span, place, edge, price, priority, depth, fixed, in_tree });
     }
 
     /// Splits a block at the calls during which nothing may be lacking.
@@ -238,7 +238,7 @@ impl<'a> Builder<'a> {
     }
 
     fn edges(&mut self) {
-        let Input { function, cfg, trades, resting, .. } = self.input;
+        let Input { function, cfg, replacements, resting, .. } = self.input;
         let mut rests = cfg.per_block(false);
         let mut terminators = cfg.per_block(None);
         for (call, facts) in function.calls.numbered() {
@@ -246,7 +246,7 @@ impl<'a> Builder<'a> {
             terminators[facts.block] = facts.terminator.then_some(call);
         }
         let mut fixed = cfg.per_edge(false);
-        trades.fixed.edges.iter().for_each(|loops| fixed[loops.edge] = true);
+        replacements.fixed.edges.iter().for_each(|loops| fixed[loops.edge] = true);
         for edge in cfg.edges().filter(|&e| e != cfg.exit_edge() && function.splittable(e)) {
             let (block, target) = (cfg.src(edge), cfg.dst(edge));
             let kind = function.edges[edge].kind;
@@ -272,8 +272,8 @@ impl<'a> Builder<'a> {
                 place: placement.place,
                 edge: Some(edge),
                 price: self.prices.edge(edge),
-                claim: if placement.needs_jump() { Claim::Preferred } else { Claim::Plain },
-                depth: trades.fixed.depth(edge),
+                priority: if placement.needs_jump() { TreePriority::Preferred } else { TreePriority::Plain },
+                depth: replacements.fixed.depth(edge),
                 fixed: fixed[edge],
                 in_tree: false,
             });

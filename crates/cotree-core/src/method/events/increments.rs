@@ -61,7 +61,7 @@ pub(super) fn plan(input: Input<'_>, events: &[FunctionEvents], returned: &dyn F
         plan.queries.push(queries);
     }
     plan.key.counts_in_loops =
-        !input.trades.fixed.edges.is_empty() || plan.probes.iter().any(|placed| placed.probe.closing().is_some());
+        !input.replacements.fixed.edges.is_empty() || plan.probes.iter().any(|placed| placed.probe.closing().is_some());
     plan.probes.sort_by_key(|placed| placed.place);
     plan
 }
@@ -84,7 +84,7 @@ impl Potentials {
         let arcs = &graph.arcs;
         let mut offsets = Offsets::new(graph.points);
         let mut along: Vec<i64> = arcs.iter().map(|arc| amounts.along(arc)).collect();
-        let fixed = &input.trades.fixed.edges;
+        let fixed = &input.replacements.fixed.edges;
         let arc_of: BTreeMap<Edge, usize> = if fixed.is_empty() {
             BTreeMap::new()
         } else {
@@ -139,14 +139,14 @@ impl Potentials {
             if increment == 0 {
                 continue;
             }
-            if let Some((_, trade)) = arc.edge.and_then(|edge| input.trades.of(edge)) {
+            if let Some((_, replacement)) = arc.edge.and_then(|edge| input.replacements.of(edge)) {
                 let [up, down] = counters_of(kind);
                 let counter = if increment > 0 { up } else { down };
-                let way = trade.conditional.then_some(trade.edge);
+                let branch = replacement.conditional.then_some(replacement.edge);
                 let times = increment.unsigned_abs();
-                plan.probes.extend(trade.closings.iter().map(|&(place, closing)| PlacedProbe {
+                plan.probes.extend(replacement.closings.iter().map(|&(place, closing)| PlacedProbe {
                     place,
-                    probe: Probe::CloseBy { counter, closing, way, times },
+                    probe: Probe::CloseBy { counter, closing, branch, times },
                 }));
                 continue;
             }

@@ -10,7 +10,7 @@ use super::{EventMethod, EventPlan, UnitEventPlan, call_sums, increments, naive,
 use crate::facts::events::FunctionEvents;
 use crate::facts::{EdgeKind, Function};
 use crate::ids::{CallId, FunctionId, IdMap};
-use crate::place::affine::{AffineVariable, Trades};
+use crate::place::affine::{AffineVariable, Replacements};
 use crate::unit::{FunctionGraph, Guess, PlanError, Planner, callers};
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -77,8 +77,8 @@ fn plan_one(
     let computed = function.edges.iter().any(|edge| !edge.kind.splittable());
     let usable = planner.choices().affine && !computed && !resting.contains(&true);
     let variables: &[AffineVariable] = if usable { at.variables } else { &[] };
-    let trades = Trades::new(function, cfg, weighting, variables);
-    let input = Input { function, cfg, weighting, trades: &trades, resting, adjusted };
+    let replacements = Replacements::new(function, cfg, weighting, variables);
+    let input = Input { function, cfg, weighting, replacements: &replacements, resting, adjusted };
     increments::plan(input, events, &|call, kind| returned(call, kind))
 }
 

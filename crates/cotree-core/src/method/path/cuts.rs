@@ -29,7 +29,7 @@ use crate::weight::weighting::Weighting;
 
 /// How many paths functions with more than [`MOST_PATHS`] may be left with, unless the user says how many there may be.
 pub const ONCE_CUT: u64 = 1 << 19;
-/// Or with so many, which leave numbers for ways apart ([`super::numbering`]).
+/// Or with so many, which leave numbers for rare arcs ([`super::numbering`]).
 const WITH_ROOM: u64 = 1 << 42;
 /// That may cut so many more of its paths, as a part of them.
 const FEW_CUT: f64 = 0.125;

@@ -9,7 +9,7 @@
 //!   it starts).
 //! - A **cut block** loses its inside edge: paths end where it is entered and begin where its body does. That needs no
 //!   probe on any edge and so is the way through branches that none can be put on.
-//! - A **self-loop** is left out and counted apart ("these edges are handled specially by adding a counter").
+//! - A **self-loop** is left out and counted by itself ("these edges are handled specially by adding a counter").
 //!
 //! Edges that no probe can be put on need care beyond that: [`super::classes`].
 
@@ -58,7 +58,7 @@ pub struct PathGraph {
     blocks: usize,
     graph: ArcGraph<Role>,
     inward: Groups,
-    /// Self-loops that are counted apart.
+    /// Self-loops, each of which has a count of its own.
     self_loops: Vec<Edge>,
 }
 
@@ -125,22 +125,22 @@ impl<'a> DirectedView<'a> {
         (0..order.len()).map(move |place| order[if backward { order.len() - 1 - place } else { place }])
     }
 
-    /// Is each arc apart, as one of those chosen or because only they lead to it?
+    /// Whether each arc is rare: it was chosen, or only rare arcs lead to it.
     #[must_use]
-    pub fn all_apart(self, chosen: &[Arc]) -> Vec<bool> {
-        let mut apart = vec![false; self.graph.arc_count()];
+    pub fn all_rare(self, chosen: &[Arc]) -> Vec<bool> {
+        let mut rare = vec![false; self.graph.arc_count()];
         for &arc in chosen.iter().filter(|&&arc| arc < self.graph.arc_count()) {
-            apart[arc] = true;
+            rare[arc] = true;
         }
         let mut reached = vec![false; self.graph.node_count()];
         reached[self.start()] = true;
         for node in self.order() {
             for &arc in self.next_arcs(node) {
-                apart[arc] |= !reached[node];
-                reached[self.target(arc)] |= !apart[arc];
+                rare[arc] |= !reached[node];
+                reached[self.target(arc)] |= !rare[arc];
             }
         }
-        apart
+        rare
     }
 }
 

@@ -5,7 +5,7 @@ use super::types::PathPlan;
 use crate::facts::Function;
 use crate::graph::cfg::Cfg;
 use crate::ids::Counter;
-use crate::place::affine::{AffineVariable, Trades};
+use crate::place::affine::{AffineVariable, Replacements};
 use crate::plan::Measure;
 use crate::probe::Probe;
 use crate::weight::weighting::Weighting;
@@ -16,17 +16,23 @@ use crate::weight::weighting::Weighting;
 const CROWDED: usize = 96;
 
 /// Replaces counters of self-loops in a plan of the function.
-pub fn trade(plan: &mut PathPlan, function: &Function, cfg: &Cfg, weighting: &Weighting, variables: &[AffineVariable]) {
+pub fn replacement(
+    plan: &mut PathPlan,
+    function: &Function,
+    cfg: &Cfg,
+    weighting: &Weighting,
+    variables: &[AffineVariable],
+) {
     if plan.key.self_loops.measures.is_empty() || variables.is_empty() || function.blocks.len() > CROWDED {
         return;
     }
-    let trades = Trades::new(function, cfg, weighting, variables);
+    let replacements = Replacements::new(function, cfg, weighting, variables);
     for (index, measure) in plan.key.self_loops.measures.iter().enumerate() {
         let Measure::Edge(edge) = *measure else { continue };
-        let Some((_, trade)) = trades.of(edge) else { continue };
+        let Some((_, replacement)) = replacements.of(edge) else { continue };
         let counter = Counter::new(index);
         let counts = |probe: Probe| matches!(probe, Probe::Count(c) | Probe::CountIfTaken(c, _) if c == counter);
         plan.probes.retain(|placed| !counts(placed.probe));
-        plan.probes.extend(trade.probes(counter));
+        plan.probes.extend(replacement.probes(counter));
     }
 }

@@ -33,7 +33,6 @@
 //! arcs that it can have taken form no cycle: how many paths began at each cut is known from how many ended there.
 //! Otherwise the profile is flagged [`crate::profile::Flaw::UnknownExit`], and its counts lack those prefixes.
 
-mod apart;
 pub mod classes;
 pub mod context;
 mod cost;
@@ -47,6 +46,7 @@ mod metric;
 pub mod numbering;
 pub mod placement;
 mod profile;
+mod rare_arcs;
 mod recover;
 mod shift;
 mod types;
@@ -146,14 +146,14 @@ fn with_windows(
     let PathInput { function, cfg, weighting, .. } = input;
     let forecast = weighting.is_guess().then(|| Weighting::predicted(function, cfg, &Hints::default()));
     let forecast = forecast.as_ref().unwrap_or(weighting);
-    let frequency = apart::frequencies(cfg, without_windows.numbering.graph(), forecast);
+    let frequency = rare_arcs::frequencies(cfg, without_windows.numbering.graph(), forecast);
     let candidate = |cuts: Cuts, numbering: Numbering| {
         let windows = Windows::choose(&cuts, &numbering, &frequency, options.window);
         Candidate { cuts, numbering, windows }
     };
     let first = candidate(without_windows.cuts, without_windows.numbering);
     let graph = first.numbering.graph();
-    if graph.arc_count() > apart::MOST_ARCS {
+    if graph.arc_count() > rare_arcs::MOST_ARCS {
         return Ok(first);
     }
     // Paths have the same numbers under every metric.
@@ -165,8 +165,8 @@ fn with_windows(
     };
     let (mut best, mut lowest) = (None, price(&first));
     for backward in [false, true] {
-        let apart = apart::choose(graph, backward, &frequency, options.window);
-        let cuts = Cuts { apart, backward, ..first.cuts.clone() };
+        let rare = rare_arcs::choose(graph, backward, &frequency, options.window);
+        let cuts = Cuts { rare, backward, ..first.cuts.clone() };
         let found = match Numbering::new(function, cfg, &cuts) {
             Err(PathError::TooManyPaths) => continue,
             numbering => candidate(cuts, numbering?),

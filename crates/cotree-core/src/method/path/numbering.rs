@@ -6,18 +6,19 @@
 //! Successors are visited in order of their numbers of paths, the one with the *most* paths *last*: sizes 1, 100 give
 //! the values 0, 1, where the other order gives 0, 100. (The paper asks for small values and prints the other order.)
 //!
-//! # Arcs apart
+//! # Rare arcs
 //!
-//! Some arcs may be numbered *apart* ([`Cuts::apart`]). The paths that avoid these arcs then come first: they have the
-//! numbers below [`Numbering::window`]. All numbers then have two digits. The low digit numbers paths along other arcs.
-//! The high digit says which arcs apart a path takes; the value of each is a multiple of the window. Where only arcs
-//! apart lead on, all arcs are apart. A node has room for the low digits of all its ways, also those apart. So sums
-//! never carry, and no two paths have the same number. But some numbers belong to no path.
+//! Some arcs may be *rare* ([`Cuts::rare`]): they lead to code that seldom runs. The paths that avoid these arcs come
+//! first: they have the numbers below [`Numbering::window`]. All numbers then have two digits. The low digit numbers
+//! paths along other arcs. The high digit says which rare arcs a path takes; the value of each is a multiple of the
+//! window. What only rare arcs lead to is left by rare arcs alone. A node has room for the low digits of all its paths,
+//! also those along rare arcs. So sums never carry, and no two paths have the same number. But some numbers belong to
+//! no path.
 //!
 //! All of this also works backward: then nodes learn how many paths lead to them from ENTRY, and choose between the
 //! arcs that enter them. That can need fewer numbers. Rare code often leads to code that all errors of a function
-//! share, and forward each way there would need as many low digits as there are ways on; there may be fewer ways before
-//! it.
+//! share. Numbered forward, each arc to that code would need as many low digits as paths lead on from there; fewer
+//! paths may lead to it.
 
 use super::error::PathError;
 use super::graph::{DirectedView, Node, PathGraph, Role, left};
@@ -43,8 +44,8 @@ pub struct Numbering {
 /// The arcs that a node chooses from, by rising value.
 #[derive(Clone, Debug, Default)]
 struct Choices {
-    together: Vec<Arc>,
-    apart: Vec<Arc>,
+    common: Vec<Arc>,
+    rare: Vec<Arc>,
 }
 
 /// The counts of a node.
@@ -71,7 +72,7 @@ impl Numbering {
             return Err(PathError::Cyclic);
         }
         let view = DirectedView::new(&graph, cuts.backward);
-        let apart = view.all_apart(&cuts.apart);
+        let rare = view.all_rare(&cuts.rare);
         let mut counts = vec![Count::default(); graph.node_count()];
         let mut value = vec![0u64; graph.arc_count()];
         let mut choices = vec![Choices::default(); graph.node_count()];
@@ -83,30 +84,29 @@ impl Numbering {
                 continue;
             }
             let of = |arc: Arc| counts[view.target(arc)];
-            let (mut apart, mut together): (Vec<Arc>, Vec<Arc>) =
-                view.next_arcs(node).iter().partition(|&&arc| apart[arc]);
-            together.sort_by_key(|&arc| of(arc).low);
-            apart.sort_by_key(|&arc| of(arc).high);
+            let (mut rare, mut common): (Vec<Arc>, Vec<Arc>) = view.next_arcs(node).iter().partition(|&&arc| rare[arc]);
+            common.sort_by_key(|&arc| of(arc).low);
+            rare.sort_by_key(|&arc| of(arc).high);
             let mut count = Count::default();
-            for &arc in &together {
+            for &arc in &common {
                 value[arc] = count.low;
                 count.low = add(count.low, of(arc).low)?;
                 count.high = count.high.max(of(arc).high);
             }
-            for &arc in &apart {
+            for &arc in &rare {
                 value[arc] = count.high;
                 count.low = count.low.max(of(arc).low);
                 count.high = add(count.high, of(arc).high)?;
             }
-            for arc in together.iter().chain(&apart) {
+            for arc in common.iter().chain(&rare) {
                 count.paths = add(count.paths, of(*arc).paths)?;
             }
             counts[node] = count;
-            choices[node] = Choices { together, apart };
+            choices[node] = Choices { common, rare };
         }
         let Count { paths, low: window, high } = counts[view.start()];
         let end = window.checked_mul(high).filter(|&end| end <= MOST_PATHS).ok_or(PathError::TooManyPaths)?;
-        for &arc in choices.iter().flat_map(|choices| &choices.apart) {
+        for &arc in choices.iter().flat_map(|choices| &choices.rare) {
             value[arc] = value[arc].checked_mul(window).ok_or(PathError::TooManyPaths)?;
         }
         Ok(Self { graph, backward: cuts.backward, choices, value, paths, window, end })
@@ -118,7 +118,7 @@ impl Numbering {
         &self.graph
     }
 
-    /// How many paths there are: numbers are below this, if no arc is apart.
+    /// How many paths there are: numbers are below this, if no arc is rare.
     #[must_use]
     pub fn paths(&self) -> u64 {
         self.paths
@@ -130,18 +130,18 @@ impl Numbering {
         self.end
     }
 
-    /// What the numbers of paths that take no arc apart are below, and no others.
+    /// What the numbers of paths that take no rare arc are below, and no others.
     #[must_use]
     pub fn window(&self) -> u64 {
         self.window
     }
 
-    /// The approximate part of the paths that begin with an arc whose numbers are below that, if no arc is apart and
-    /// numbers rise with the ways from ENTRY.
+    /// The approximate part of the paths that begin with an arc whose numbers are below that, if no arc is rare and
+    /// numbers rise with the paths from ENTRY.
     pub(super) fn share_below(&self, begin: Arc, words: u64) -> f64 {
         let first = self.value[begin];
         let next =
-            self.choices[self.graph.entry()].together.iter().map(|&arc| self.value[arc]).find(|&value| value > first);
+            self.choices[self.graph.entry()].common.iter().map(|&arc| self.value[arc]).find(|&value| value > first);
         match words.saturating_sub(first) {
             0 => 0.0,
             some if some < next.unwrap_or(self.end) - first => 0.5,
@@ -156,7 +156,7 @@ impl Numbering {
     }
 
     /// The arcs of a path: at each node the one with the largest value that is not more than what is left of the
-    /// number, or of its low digit if that is less than any arc apart is worth. `None` if there is no such path.
+    /// number, or of its low digit if that is less than any rare arc is worth. `None` if there is no such path.
     #[must_use]
     pub fn arcs(&self, number: u64) -> Option<Vec<Arc>> {
         let view = self.view();
@@ -204,8 +204,8 @@ impl Numbering {
             let after = arcs.partition_point(|&arc| self.value[arc] <= rest);
             arcs.get(after.checked_sub(1)?).copied()
         };
-        let Choices { together, apart } = &self.choices[node];
-        last(apart, rest).or_else(|| last(together, rest % self.window))
+        let Choices { common, rare } = &self.choices[node];
+        last(rare, rest).or_else(|| last(common, rest % self.window))
     }
 
     /// The path with this number; `None` if there is none.

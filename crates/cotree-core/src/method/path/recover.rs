@@ -83,7 +83,7 @@ struct Flows<'a> {
     numbering: &'a Numbering,
     graph: &'a PathGraph,
     arcs: Vec<i128>,
-    /// Self-loops counted apart, and edges that lead through a dispatch node.
+    /// Self-loops, which are counted by themselves, and edges that lead through a dispatch node.
     edges: IdMap<Edge, i128>,
     consistent: bool,
 }

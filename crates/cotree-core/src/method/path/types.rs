@@ -32,8 +32,8 @@ pub struct Cuts {
     pub loops: Vec<Edge>,
     /// Arcs of the path graph that lead to rare code, in order: the paths along them are numbered after all others
     /// ([`super::numbering`]).
-    pub apart: Vec<Arc>,
-    /// Numbers rise with the ways from ENTRY to a node, not with those from there to EXIT.
+    pub rare: Vec<Arc>,
+    /// Numbers rise with the paths from ENTRY to a node, not with those from there to EXIT.
     pub backward: bool,
 }
 
@@ -55,7 +55,7 @@ pub struct PathKey {
     pub self_loops: CounterKey,
     /// Where paths are cut: this determines the numbering.
     pub cuts: Cuts,
-    /// How many paths there are; numbers are below it if no arc is numbered apart.
+    /// How many paths there are; numbers are below it if no arc is rare.
     pub paths: u64,
     /// Per block with call sites, in order.
     pub calls: Vec<(Block, AtCalls)>,

@@ -74,7 +74,7 @@ fn plan_one(
 ) -> Result<PathPlan, PlanError> {
     let mut plan = plan_as(method, at.function, &at.cfg, &at.weighting, options).map_err(|error| at.failed(error))?;
     if planner.choices().affine {
-        loops::trade(&mut plan, at.function, &at.cfg, &at.weighting, at.variables);
+        loops::replacement(&mut plan, at.function, &at.cfg, &at.weighting, at.variables);
     }
     Ok(plan)
 }

@@ -1,9 +1,9 @@
 //! Which paths of a function with too many for an array have words of their own nevertheless.
 //!
-//! Numbers are billions where few paths are taken, and a hash table costs several times what an array does. But ways
-//! that seldom run can be numbered apart ([`super::apart`]), so that most of what runs has small numbers. These are one
-//! *window*, with a word of the slab per path. Whoever counts a path looks whether it is in there, if enough of the
-//! paths that come by there may be, and else takes it to the hash table. A path that is counted where its number is
+//! Numbers are billions where few paths are taken, and a hash table costs several times what an array does. But paths
+//! that seldom run can go along rare arcs ([`super::rare_arcs`]), so that most of what runs has small numbers. These
+//! are one *window*, with a word of the slab per path. Whoever counts a path looks whether it is in there, if enough of
+//! the paths that come by there may be, and else takes it to the hash table. A path that is counted where its number is
 //! known before the program runs has a window of its own.
 //!
 //! A path may be counted in a window and in the hash table: its count is the sum.
@@ -124,11 +124,11 @@ impl Windows {
         let mut windows = Self { wanted: true, ..Self::none(numbering) };
         let graph = numbering.graph();
         let words = numbering.window().min(most);
-        let apart = DirectedView::new(graph, cuts.backward).all_apart(&cuts.apart);
+        let rare = DirectedView::new(graph, cuts.backward).all_rare(&cuts.rare);
         let all = flow(graph, frequency, |_| 1.0);
         let low = flow(graph, frequency, |arc| match () {
-            () if apart[arc] => 0.0,
-            () if cuts.apart.is_empty() && graph.src(arc) == graph.entry() => numbering.share_below(arc, words),
+            () if rare[arc] => 0.0,
+            () if cuts.rare.is_empty() && graph.src(arc) == graph.entry() => numbering.share_below(arc, words),
             () => 1.0,
         });
         windows.list.push(Window { first: 0, len: words });

@@ -26,7 +26,7 @@ pub(super) struct Link {
     /// The edge; of [`Target::Dispatch`] the first one.
     pub edge: Edge,
     pub target: Target,
-    /// What it adds to the token: [`super::types::Way::Paths`]; else its bits behind what the token has.
+    /// What it adds to the token: [`super::types::Encoding::Paths`]; else its bits behind what the token has.
     pub value: u64,
     /// How many bits.
     pub bits: u8,

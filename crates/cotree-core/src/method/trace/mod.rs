@@ -16,9 +16,9 @@
 //! # Tokens
 //!
 //! The register [`Reg::Token`](crate::probe::Reg::Token) becomes the token along the segment. How it is numbered is the
-//! [`Way`] of the function. The token is written as soon as only one way on is left, on the edge that decides, and not
-//! at the segment's end: where a start has one segment only, nothing is written, and calls in tail position stay there.
-//! All tokens that one write may produce have the same width, so that the reader knows it from the start.
+//! [`Encoding`] of the function. The token is written as soon as only one way on is left, on the edge that decides, and
+//! not at the segment's end: where a start has one segment only, nothing is written, and calls in tail position stay
+//! there. All tokens that one write may produce have the same width, so that the reader knows it from the start.
 //!
 //! # Calls
 //!
@@ -55,5 +55,5 @@ pub use layout::{HEADER, SLACK, TraceWords, WINDOW};
 pub use plan::{TraceCalls, plan};
 pub use regenerate::{Checkpoint, Event, ReadError, Reader, Skipped, Source};
 pub use tables::Tables;
-pub use types::{CallKind, Packing, TraceBy, TraceError, TraceKey, TraceOptions, TracePlan, UnitTracePlan, Way};
+pub use types::{CallKind, Encoding, Packing, TraceBy, TraceError, TraceKey, TraceOptions, TracePlan, UnitTracePlan};
 pub use unit::{plan_functions, plan_unit};

@@ -2,7 +2,7 @@
 
 use super::segments::{Link, Node, NodeEnd, Segments, Target};
 use super::stream::ControlByte;
-use super::types::{TraceError, TraceKey, Way};
+use super::types::{Encoding, TraceError, TraceKey};
 use crate::facts::{EdgeKind, Function};
 use crate::graph::cfg::Cfg;
 use crate::ids::{Block, Edge};
@@ -103,7 +103,7 @@ impl Placing<'_> {
         let facts = self.segments.nodes[node];
         let reg = Reg::Token;
         let mut plus = 0;
-        if self.segments.way == Way::Paths {
+        if self.segments.encoding == Encoding::Paths {
             plus = link.value.cast_signed();
         } else if link.bits > 0 {
             let (times, plus) = (1 << link.bits, link.value.cast_signed());

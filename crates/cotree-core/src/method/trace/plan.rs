@@ -3,7 +3,7 @@
 use super::cost::TraceCost;
 use super::cuts::{self, Cycle};
 use super::segments::Segments;
-use super::types::{CallKind, Packing, TraceBy, TraceError, TraceKey, TraceOptions, TracePlan, Way};
+use super::types::{CallKind, Encoding, Packing, TraceBy, TraceError, TraceKey, TraceOptions, TracePlan};
 use super::{place, witnesses};
 use crate::facts::{EdgeFacts, EdgeKind, Function};
 use crate::graph::cfg::Cfg;
@@ -67,8 +67,8 @@ pub fn plan(
     for most in MOST_WAYS {
         let more = cuts::within(&uncut, weighting, most);
         let key = with_cuts(&base, &more);
-        for way in options.by.ways() {
-            improve(&mut best, planning.numbered(TraceKey { way: *way, ..key.clone() })?);
+        for encoding in options.by.encodings() {
+            improve(&mut best, planning.numbered(TraceKey { encoding: *encoding, ..key.clone() })?);
         }
         if more.is_empty() {
             break;
@@ -77,7 +77,11 @@ pub fn plan(
     if let (None, TraceBy::Only(_)) = (&best, options.by) {
         return plan(function, cfg, weighting, calls, TraceOptions::default());
     }
-    if options.packs && !options.per_branch && function.accesses.is_empty() && options.by.ways().contains(&Way::Paths) {
+    if options.packs
+        && !options.per_branch
+        && function.accesses.is_empty()
+        && options.by.encodings().contains(&Encoding::Paths)
+    {
         planning.pack(&mut best, &base, cycles)?;
     }
     best.map(|best| best.plan).ok_or(TraceError::TooManyWays)
@@ -109,10 +113,10 @@ fn with_cuts(key: &TraceKey, more: &[Edge]) -> TraceKey {
 }
 
 impl TraceBy {
-    fn ways(&self) -> &[Way] {
+    fn encodings(&self) -> &[Encoding] {
         match self {
-            Self::Auto => &[Way::Paths, Way::Bits, Way::Witnesses],
-            Self::Only(way) => std::slice::from_ref(way),
+            Self::Auto => &[Encoding::Paths, Encoding::Bits, Encoding::Witnesses],
+            Self::Only(encoding) => std::slice::from_ref(encoding),
         }
     }
 }
@@ -127,7 +131,7 @@ struct Planning<'a> {
 impl Planning<'_> {
     /// The plan with this key; `None` if there are too many ways for it, or its loops can't share tokens.
     fn numbered(self, mut key: TraceKey) -> Result<Option<Priced>, TraceError> {
-        if key.way == Way::Witnesses {
+        if key.encoding == Encoding::Witnesses {
             match witnesses::choose(self.function, self.cfg, &key, self.weighting) {
                 Err(TraceError::TooManyWays) => return Ok(None),
                 chosen => key.witnesses = chosen?,
@@ -149,7 +153,8 @@ impl Planning<'_> {
         cycles.sort_by(|a, b| heat(b).total_cmp(&heat(a)));
         cycles.truncate(MOST_CYCLES);
         let mut packed: Option<TraceKey> = None;
-        let before = best.as_ref().filter(|best| best.plan.key.way == Way::Paths).map(|best| best.plan.key.clone());
+        let before =
+            best.as_ref().filter(|best| best.plan.key.encoding == Encoding::Paths).map(|best| best.plan.key.clone());
         let mut key = before.unwrap_or_else(|| base.clone());
         for cycle in &cycles {
             let mut found = None;

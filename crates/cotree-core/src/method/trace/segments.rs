@@ -8,11 +8,11 @@
 //! A node is *undecided* if it has several ways, or if its only one ends where a packed token goes on. A token is
 //! written on the link that leads from an undecided node to something decided, so on each way from an undecided start
 //! it is written once, and never on one from a decided start. Undecided nodes that are linked share a *group*: one
-//! width, and for packed tokens one base. The numbers of ways, which the tokens are made of, depend on [`Way`].
+//! width, and for packed tokens one base. The numbers of ways, which the tokens are made of, depend on [`Encoding`].
 
 pub(super) use super::links::{Link, Node, Target};
 use super::token::{MOST_WAYS, Token};
-use super::types::{CallKind, TraceError, TraceKey, Way};
+use super::types::{CallKind, Encoding, TraceError, TraceKey};
 use super::witness_sets::WitnessSets;
 use crate::facts::{EdgeKind, Function};
 use crate::graph::cfg::Cfg;
@@ -44,7 +44,7 @@ pub(super) struct NodeFacts {
     pub undecided: bool,
     /// The bytes of that token.
     pub bytes: u8,
-    /// The group's base: more than any number of ways from its nodes ([`Way::Paths`]).
+    /// The group's base: more than any number of ways from its nodes ([`Encoding::Paths`]).
     pub base: u64,
     /// Tokens of the group may be those of several segments.
     pub packs: bool,
@@ -64,8 +64,8 @@ pub(super) struct Segments {
     first: IdMap<Block, u32>,
     /// Nodes, each before those that it links to.
     order: Vec<Node>,
-    pub way: Way,
-    /// What tells ways apart, for [`Way::Witnesses`].
+    pub encoding: Encoding,
+    /// What tells ways apart, for [`Encoding::Witnesses`].
     witness_sets: WitnessSets,
 }
 
@@ -77,10 +77,10 @@ impl Segments {
         made.sort()?;
         made.count();
         made.decide();
-        match key.way {
-            Way::Paths => made.number_paths(),
-            Way::Bits => made.number_bits(),
-            Way::Witnesses => {
+        match key.encoding {
+            Encoding::Paths => made.number_paths(),
+            Encoding::Bits => made.number_bits(),
+            Encoding::Witnesses => {
                 made.number_witnesses(key);
                 made.witness_sets = made.find_witness_sets()?;
             }
@@ -154,7 +154,7 @@ impl Segments {
             links: Vec::new(),
             first,
             order: Vec::new(),
-            way: key.way,
+            encoding: key.encoding,
             witness_sets: WitnessSets::default(),
         };
         for block in cfg.blocks().filter(|&block| block != cfg.exit()) {
@@ -338,7 +338,7 @@ impl Segments {
         }
         // The longest tokens, in bits behind the leading 1; else the most ways.
         let mut longest = vec![0u64; count];
-        if self.way != Way::Paths {
+        if self.encoding != Encoding::Paths {
             for &node in self.order.iter().rev() {
                 let bits = |link: &Link| {
                     u64::from(link.bits) + if let Target::Node(to) = link.target { longest[to] } else { 0 }
@@ -350,22 +350,22 @@ impl Segments {
         let mut packs = vec![false; count];
         for (node, &longest) in longest.iter().enumerate() {
             let group = groups.find(node);
-            let size = if self.way == Way::Paths { self.nodes[node].ways } else { longest };
+            let size = if self.encoding == Encoding::Paths { self.nodes[node].ways } else { longest };
             most[group] = most[group].max(size);
             packs[group] |= self.links(node).iter().any(|link| matches!(link.target, Target::Packed(_)));
         }
         for node in 0..count {
             let group = groups.find(node);
             let most = most[group];
-            let (bytes, fits) = match self.way {
-                Way::Paths if packs[group] => {
+            let (bytes, fits) = match self.encoding {
+                Encoding::Paths if packs[group] => {
                     let bytes = key.packing.bytes;
                     let room = u64::MAX >> (64 - 8 * u32::from(bytes));
                     // At least two turns.
                     (bytes, room / most.max(2) / most.max(2) >= 2)
                 }
-                Way::Paths => (bits_for(most).div_ceil(8), most <= MOST_WAYS),
-                Way::Bits | Way::Witnesses => ((most + 1).div_ceil(8) as u8, most < 63),
+                Encoding::Paths => (bits_for(most).div_ceil(8), most <= MOST_WAYS),
+                Encoding::Bits | Encoding::Witnesses => ((most + 1).div_ceil(8) as u8, most < 63),
             };
             // A token that goes on has to be written some time.
             let goes_nowhere = |link: &Link| matches!(link.target, Target::Packed(to) if !self.nodes[to].undecided);
@@ -377,7 +377,7 @@ impl Segments {
                     return Err(TraceError::TooManyWays);
                 }
                 self.nodes[node].bytes = bytes;
-                self.nodes[node].base = if self.way == Way::Paths { most.max(2) } else { 1 };
+                self.nodes[node].base = if self.encoding == Encoding::Paths { most.max(2) } else { 1 };
                 self.nodes[node].packs = packs[group];
                 if packs[group] {
                     let base = self.nodes[node].base;
@@ -404,10 +404,10 @@ impl Segments {
 
     /// What the register of a segment that starts at an undecided node is at first.
     pub fn initial(&self, node: Node) -> u64 {
-        match self.way {
-            Way::Paths if self.nodes[node].packs => self.nodes[node].base,
-            Way::Paths => 0,
-            Way::Bits | Way::Witnesses => 1,
+        match self.encoding {
+            Encoding::Paths if self.nodes[node].packs => self.nodes[node].base,
+            Encoding::Paths => 0,
+            Encoding::Bits | Encoding::Witnesses => 1,
         }
     }
 
@@ -439,7 +439,8 @@ fn validate(function: &Function, cfg: &Cfg, key: &TraceKey) -> Result<(), TraceE
         edge.kind != EdgeKind::IndirectBranch || key.targets.binary_search(&edge.dst).is_ok()
     };
     let lists = [&key.cuts, &key.first, &key.packing.edges];
-    let packing = key.packing.edges.is_empty() || (key.way == Way::Paths && (1..=8).contains(&key.packing.bytes));
+    let packing =
+        key.packing.edges.is_empty() || (key.encoding == Encoding::Paths && (1..=8).contains(&key.packing.bytes));
     let witnesses = key.witnesses.is_sorted_by(|a, b| a.0 < b.0)
         && key.witnesses.last().is_none_or(|witness| witness.0.index() < function.edges.len());
     let in_order = function.calls.iter().is_sorted_by_key(|call| call.block)

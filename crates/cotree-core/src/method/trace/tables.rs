@@ -3,7 +3,7 @@
 use super::place::{self, Written};
 use super::segments::{Link, Node, NodeEnd, NodeFacts, Segments};
 use super::token::Token;
-use super::types::{CallKind, TraceError, TraceKey, Way};
+use super::types::{CallKind, Encoding, TraceError, TraceKey};
 use crate::facts::{Access, EdgeKind, Function};
 use crate::graph::cfg::Cfg;
 use crate::ids::{Block, CallId, Edge, FunctionId, IdMap};
@@ -195,17 +195,19 @@ impl Tables {
     /// Are tokens bits?
     #[inline]
     pub(super) fn has_bits(&self) -> bool {
-        self.segments.way != Way::Paths
+        self.segments.encoding != Encoding::Paths
     }
 
     /// The token of a segment that starts at an undecided node; `None` if it can't be.
     #[inline]
     pub(super) fn token(&self, node: Node, number: u64) -> Option<Token> {
         let facts = self.node(node);
-        match self.segments.way {
-            Way::Paths if facts.packs => Token::packed(number, facts.base).filter(|token| token.rest() < facts.ways),
-            Way::Paths => (number < facts.ways).then(|| Token::way(number)),
-            Way::Bits | Way::Witnesses => Token::bits(number),
+        match self.segments.encoding {
+            Encoding::Paths if facts.packs => {
+                Token::packed(number, facts.base).filter(|token| token.rest() < facts.ways)
+            }
+            Encoding::Paths => (number < facts.ways).then(|| Token::way(number)),
+            Encoding::Bits | Encoding::Witnesses => Token::bits(number),
         }
     }
 
@@ -227,8 +229,8 @@ impl Tables {
             }
             return Some(*only);
         }
-        match self.segments.way {
-            Way::Paths => {
+        match self.segments.encoding {
+            Encoding::Paths => {
                 let rest = token.rest();
                 let found = if links.len() <= 4 {
                     links.iter().rposition(|link| link.value <= rest)?
@@ -238,11 +240,11 @@ impl Tables {
                 token.pass(links[found].value);
                 Some(links[found])
             }
-            Way::Bits => {
+            Encoding::Bits => {
                 let number = token.pop(links.first()?.bits)?;
                 links.get(usize::try_from(number).ok()?).copied()
             }
-            Way::Witnesses => self.segments.follow_witness(node, token),
+            Encoding::Witnesses => self.segments.follow_witness(node, token),
         }
     }
 

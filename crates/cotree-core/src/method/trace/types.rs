@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// How the segments of a function are numbered. Files know the variants by their order: new ones come last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Way {
+pub enum Encoding {
     /// The number of the segment among those with its start, as Ball & Larus 1996 number paths.
     #[default]
     Paths,
@@ -19,7 +19,7 @@ pub enum Way {
     Witnesses,
 }
 
-impl Way {
+impl Encoding {
     /// What explanations call it.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -37,8 +37,8 @@ pub enum TraceBy {
     /// What is cheapest, per function.
     #[default]
     Auto,
-    /// One way for all functions.
-    Only(Way),
+    /// One encoding for all functions.
+    Only(Encoding),
 }
 
 impl TraceBy {
@@ -47,9 +47,9 @@ impl TraceBy {
     pub fn from_name(name: &str) -> Option<Self> {
         Some(match name {
             "auto" => Self::Auto,
-            "paths" => Self::Only(Way::Paths),
-            "bits" => Self::Only(Way::Bits),
-            "witness" => Self::Only(Way::Witnesses),
+            "paths" => Self::Only(Encoding::Paths),
+            "bits" => Self::Only(Encoding::Bits),
+            "witness" => Self::Only(Encoding::Witnesses),
             _ => return None,
         })
     }
@@ -132,7 +132,7 @@ pub struct Packing {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TraceKey {
     /// How segments are numbered.
-    pub way: Way,
+    pub encoding: Encoding,
     /// The function records its entry when it begins.
     pub records_entry: bool,
     /// What calls mean, those that are not [`CallKind::Opaque`], in order.
@@ -143,7 +143,7 @@ pub struct TraceKey {
     pub first: Vec<Edge>,
     /// Loops whose turns share tokens.
     pub packing: Packing,
-    /// The edges that have witnesses, in order, with their values ([`Way::Witnesses`]).
+    /// The edges that have witnesses, in order, with their values ([`Encoding::Witnesses`]).
     pub witnesses: Vec<(Edge, u32)>,
     /// Blocks that indirect branches may lead to, in order: entering one writes its place in this list.
     pub targets: Vec<Block>,
@@ -209,7 +209,7 @@ pub enum TraceError {
     /// Ways go round without an end.
     #[error("its segments have no end")]
     Endless,
-    /// Witnesses do not tell ways apart.
-    #[error("its witnesses do not tell its ways apart")]
+    /// Witnesses do not distinguish the paths.
+    #[error("its witnesses do not distinguish its paths")]
     Ambiguous,
 }

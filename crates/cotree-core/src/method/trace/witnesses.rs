@@ -1,7 +1,7 @@
 //! The choice of witnesses (Ball & Larus 1994, §4.2 and §6.2).
 
 use super::segments::{Link, Node, Segments, Target};
-use super::types::{TraceError, TraceKey, Way};
+use super::types::{Encoding, TraceError, TraceKey};
 use super::witness_sets::WitnessSets;
 use crate::facts::Function;
 use crate::graph::cfg::Cfg;
@@ -22,7 +22,7 @@ pub(super) fn choose(
     key: &TraceKey,
     weighting: &Weighting,
 ) -> Result<Vec<(Edge, u32)>, TraceError> {
-    let plain = Segments::new(function, cfg, &TraceKey { way: Way::Paths, ..key.clone() })?;
+    let plain = Segments::new(function, cfg, &TraceKey { encoding: Encoding::Paths, ..key.clone() })?;
     let end = plain.nodes.len();
     let mut trees = UnionFind::new(end + 1);
     let head = |link: &Link| if let Target::Node(to) = link.target { to } else { end };
@@ -45,7 +45,7 @@ pub(super) fn choose(
     let sets = |witnesses: &[Edge]| {
         let mut own: Vec<(Edge, u32)> = (0..).zip(witnesses).map(|(value, &edge)| (edge, value)).collect();
         own.sort_unstable();
-        let key = TraceKey { way: Way::Witnesses, witnesses: own, ..key.clone() };
+        let key = TraceKey { encoding: Encoding::Witnesses, witnesses: own, ..key.clone() };
         Segments::with_witnesses(function, cfg, &key)?.find_witness_sets()
     };
     if witnesses.len() <= MOST_WITNESSES {

@@ -33,10 +33,10 @@
 
 pub mod fixed;
 pub mod region;
-pub mod trade;
+pub mod replacement;
 
 use crate::ids::{Block, Edge};
-pub use trade::{LARGE, Refusal, Trade, Trades};
+pub use replacement::{LARGE, Refusal, Replacement, Replacements};
 
 /// A variable of a loop that moves by constant steps, as the extractor finds it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,19 +1,19 @@
 //! Lowers counters in registers ([`cotree_core::place::promotion`]).
 
 use super::lowering::MethodLowering;
-use super::registers::Registers;
+use super::registers::RegisterVariables;
 use crate::ir::Instruction;
 use crate::lower::code::Code;
 use crate::lower::landing_pad::LandingPad;
 use cotree_core::probe::{PlacedProbe, Probe};
 
 /// The registers of one function that counters are kept in.
-pub(super) struct PromotedCounters<'m>(Registers<'m>);
+pub(super) struct PromotedCounters<'m>(RegisterVariables<'m>);
 
 impl<'m> PromotedCounters<'m> {
     /// Makes the registers that the probes use, all 0.
     pub(super) fn new(code: &Code<'_, 'm>, probes: impl Iterator<Item = Probe>, at: [Instruction<'m>; 2]) -> Self {
-        Self(Registers::new(code, probes, at))
+        Self(RegisterVariables::new(code, probes, at))
     }
 }
 

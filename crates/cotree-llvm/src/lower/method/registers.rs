@@ -7,12 +7,12 @@ use cotree_core::probe::{Probe, Reg};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Registers that hold numbers.
-pub(super) struct Registers<'m> {
+pub(super) struct RegisterVariables<'m> {
     /// Where each register is.
     places: BTreeMap<Reg, Value<'m>>,
 }
 
-impl<'m> Registers<'m> {
+impl<'m> RegisterVariables<'m> {
     /// Makes the registers that the probes use, all 0.
     pub(super) fn new(
         code: &Code<'_, 'm>,

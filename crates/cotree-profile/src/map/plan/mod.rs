@@ -23,7 +23,7 @@ use cotree_core::method::{Family, Method, MethodPlan};
 use cotree_core::plan::CounterPlan;
 use cotree_core::unit::UnitPlan;
 
-pub(super) use registers::Registers;
+pub(super) use registers::RegisterPrediction;
 
 pub(super) fn write(plan: &UnitPlan, program: &ProgramMap, w: &mut Writer) {
     w.put(Stream::Plan, plan.method.method().number());

@@ -34,8 +34,8 @@ mod flag {
     pub(super) const WINDOWS: u64 = 4;
     /// Their words lie after those of other functions.
     pub(super) const BEHIND: u64 = 8;
-    /// Some of its arcs are numbered apart, after all others of their node.
-    pub(super) const APART: u64 = 16;
+    /// Some of its arcs are rare: they are numbered after all others of their node.
+    pub(super) const RARE: u64 = 16;
     /// Numbers rise with the arcs from ENTRY.
     pub(super) const BACKWARD: u64 = 32;
     /// All of them.
@@ -55,7 +55,7 @@ pub(super) fn write(unit: &UnitPathPlan, w: &mut Writer) {
         w.put(Stream::Metric, unit.metric.number().into());
     }
     for PathPlan { key, .. } in &unit.functions {
-        let Cuts { edges, blocks, loops, apart, backward } = &key.cuts;
+        let Cuts { edges, blocks, loops, rare, backward } = &key.cuts;
         let lists = [
             edges.iter().map(|e| e.0).collect::<Vec<_>>(),
             blocks.iter().map(|b| b.0).collect(),
@@ -68,9 +68,9 @@ pub(super) fn write(unit: &UnitPathPlan, w: &mut Writer) {
         let context = if key.context { flag::CONTEXT } else { 0 };
         let windows = if key.windows.is_empty() { 0 } else { flag::WINDOWS };
         let behind = if key.behind { flag::BEHIND } else { 0 };
-        let ways = if apart.is_empty() && !*backward { 0 } else { flag::APART };
+        let order = if rare.is_empty() && !*backward { 0 } else { flag::RARE };
         let backward = if *backward { flag::BACKWARD } else { 0 };
-        w.put(Stream::Path, flag::PATHS | context | windows | behind | ways | backward);
+        w.put(Stream::Path, flag::PATHS | context | windows | behind | order | backward);
         w.put(Stream::Path, key.paths);
         if windows != 0 {
             w.put(Stream::Window, key.windows.len() as u64);
@@ -89,11 +89,11 @@ pub(super) fn write(unit: &UnitPathPlan, w: &mut Writer) {
                 last = id;
             }
         }
-        if ways != 0 {
-            w.put(Stream::Apart, apart.len() as u64);
+        if order != 0 {
+            w.put(Stream::RareArcs, rare.len() as u64);
             let mut last = 0;
-            for &arc in apart {
-                w.put(Stream::Apart, (arc - last) as u64);
+            for &arc in rare {
+                w.put(Stream::RareArcs, (arc - last) as u64);
                 last = arc;
             }
         }
@@ -157,7 +157,7 @@ fn read_key(self_loops: CounterKey, r: &mut Reader<'_>) -> Result<PathKey, MapEr
         blocks: blocks.into_iter().map(Block).collect(),
         loops: loops.into_iter().map(Edge).collect(),
         backward: flags & flag::BACKWARD != 0,
-        apart: if flags & flag::APART == 0 { Vec::new() } else { read_apart(r)? },
+        rare: if flags & flag::RARE == 0 { Vec::new() } else { read_rare(r)? },
     };
     let count = r.get_count(Stream::AtCalls, Stream::AtCalls)?;
     let mut calls = Vec::with_capacity(count);
@@ -176,12 +176,12 @@ fn read_key(self_loops: CounterKey, r: &mut Reader<'_>) -> Result<PathKey, MapEr
     Ok(PathKey { self_loops, cuts, paths, calls, context, windows, behind })
 }
 
-fn read_apart(r: &mut Reader<'_>) -> Result<Vec<usize>, MapError> {
-    let count = r.get_count(Stream::Apart, Stream::Apart)?;
+fn read_rare(r: &mut Reader<'_>) -> Result<Vec<usize>, MapError> {
+    let count = r.get_count(Stream::RareArcs, Stream::RareArcs)?;
     let mut arcs = Vec::with_capacity(count);
     let mut last = 0usize;
     for _ in 0..count {
-        let step = usize::try_from(r.get(Stream::Apart)?).ok();
+        let step = usize::try_from(r.get(Stream::RareArcs)?).ok();
         last = step.and_then(|step| last.checked_add(step)).ok_or(MapError::Invalid("no such way of a path"))?;
         arcs.push(last);
     }
@@ -226,10 +226,10 @@ fn check_paths(key: &PathKey, function: &Function) -> Result<(), &'static str> {
     if key.paths > MOST_PATHS {
         return Err("it has more paths than there are numbers");
     }
-    if !cuts.apart.is_sorted_by(|a, b| a < b) {
-        return Err("its paths are numbered apart where nothing is");
+    if !cuts.rare.is_sorted_by(|a, b| a < b) {
+        return Err("its rare arcs are out of order or beyond its graph");
     }
-    let end = if cuts.apart.is_empty() { key.paths } else { MOST_PATHS };
+    let end = if cuts.rare.is_empty() { key.paths } else { MOST_PATHS };
     let inside = |window: &Window| window.first.checked_add(window.len).is_some_and(|last| last <= end);
     let words = key.windows.iter().fold(0u64, |sum, window| window.len.saturating_add(sum));
     if !key.windows.iter().all(inside)

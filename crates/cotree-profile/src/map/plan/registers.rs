@@ -14,7 +14,7 @@ use cotree_core::method::path::{AtCalls, PathKey};
 use cotree_core::unit::UnitPlan;
 
 /// Predicts whose registers are found at return points.
-pub(in crate::map) struct Registers<'a> {
+pub(in crate::map) struct RegisterPrediction<'a> {
     functions: Vec<&'a Function>,
     keys: Keys<'a>,
 }
@@ -27,7 +27,7 @@ enum Keys<'a> {
     Calls(Vec<&'a FunctionKey>),
 }
 
-impl<'a> Registers<'a> {
+impl<'a> RegisterPrediction<'a> {
     pub(in crate::map) fn new(plan: &'a UnitPlan, program: &'a ProgramMap) -> Self {
         let keys = match &plan.method {
             MethodPlan::Paths(unit) => Keys::Paths(unit.functions.iter().map(|plan| &plan.key).collect()),

@@ -502,7 +502,7 @@ pub(super) fn binary_map() -> impl Strategy<Value = BinaryMap> {
                                 let chain = if length % 3 == 0 { vec![pick(a), pick(b)] } else { vec![pick(a)] };
                                 let registers = match plan.method.paths().is_some() {
                                     true if length % 7 == 0 => vec![pick(b); length as usize % 3],
-                                    true => plan::Registers::new(&plan, &program).expected(&chain),
+                                    true => plan::RegisterPrediction::new(&plan, &program).expected(&chain),
                                     false => vec![],
                                 };
                                 ReturnPoint { offset, chain, registers }

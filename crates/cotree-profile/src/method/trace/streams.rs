@@ -4,7 +4,7 @@
 //! chunk decoded, when they are asked for.
 
 use crate::error::ProfileError;
-use crate::method::Kind;
+use crate::method::Contents;
 use crate::raw::{HEADER_SIZE, Header, Segments};
 use crate::regular;
 use cotree_core::method::trace::Source;
@@ -165,9 +165,9 @@ impl Streams {
             Found { file: &file, streams: BTreeMap::new(), in_ring: BTreeSet::new(), ring: Ring::default() };
         for segment in segments.iter() {
             let outcome = match segment.kind {
-                Kind::Trace => found.chunks(segment.entries(), segment.used),
-                Kind::TraceRing => found.ring(segment.entries(), segment.capacity),
-                Kind::Paths | Kind::Stack => continue,
+                Contents::Trace => found.chunks(segment.entries(), segment.used),
+                Contents::TraceRing => found.ring(segment.entries(), segment.capacity),
+                Contents::Paths | Contents::Stack => continue,
             };
             outcome.map_err(io)?.map_err(|what| damaged(path, what))?;
         }
@@ -176,7 +176,7 @@ impl Streams {
                 found.window(slab.start + fields.trace_word * 8).map_err(io)?.map_err(|what| damaged(path, what))?;
             }
         }
-        let came = segments.iter().filter(|segment| segment.kind == Kind::TraceRing).map(|segment| segment.streams);
+        let came = segments.iter().filter(|segment| segment.kind == Contents::TraceRing).map(|segment| segment.streams);
         found.ring.streams_gone = came.sum::<u64>().saturating_sub(found.in_ring.len() as u64);
         let ring = found.ring;
         let streams = found.finish().map_err(|what| damaged(path, what))?;

@@ -1,6 +1,6 @@
 //! Paths across functions as JSON (`docs/json.md`).
 
-use super::way::Stretch;
+use super::parts::PathPart;
 use super::{IpathUnit, RunPath, only_in_one};
 use serde::Serialize;
 use serde_json::json;
@@ -34,7 +34,7 @@ struct Path {
     active: Vec<Part>,
 }
 
-/// A stretch of a path.
+/// A part of a path.
 #[derive(Serialize)]
 pub(in crate::method) struct Part {
     /// An index into the functions.
@@ -91,8 +91,8 @@ pub fn write_diff(
 fn unit_of<'a>(of: &IpathUnit<'a>, wanted: &impl Fn(&str) -> bool) -> Unit<'a> {
     let (map, profile) = (of.unit.map, of.unit.profile);
     let calls = of.calls();
-    let wants = |stretch: &Stretch| !stretch.context && of.facts(stretch.function).is_some_and(|f| wanted(&f.symbol));
-    let paths = of.paths().into_iter().filter(|path| path.stretches.iter().any(wants));
+    let wants = |part: &PathPart| !part.context && of.facts(part.function).is_some_and(|f| wanted(&f.symbol));
+    let paths = of.paths().into_iter().filter(|path| path.parts.iter().any(wants));
     Unit {
         unit: profile.unit.to_string(),
         binary: profile.binary.display().to_string(),
@@ -110,26 +110,26 @@ fn unit_of<'a>(of: &IpathUnit<'a>, wanted: &impl Fn(&str) -> bool) -> Unit<'a> {
 }
 
 impl Part {
-    pub(in crate::method) fn new(unit: &crate::unit::Unit<'_>, stretch: &Stretch) -> Self {
-        let facts = unit.function(stretch.function).map(|of| of.facts);
-        let lines = |facts| stretch.stops(facts).iter().map(|stop| (stop.file, stop.line)).collect();
+    pub(in crate::method) fn new(unit: &crate::unit::Unit<'_>, part: &PathPart) -> Self {
+        let facts = unit.function(part.function).map(|of| of.facts);
+        let lines = |facts| part.stops(facts).iter().map(|stop| (stop.file, stop.line)).collect();
         Self {
-            function: stretch.function.0,
-            depth: stretch.depth,
-            enters: stretch.enters,
-            blocks: stretch.visits.iter().map(|visit| visit.block.0).collect(),
+            function: part.function.0,
+            depth: part.depth,
+            enters: part.enters,
+            blocks: part.visits.iter().map(|visit| visit.block.0).collect(),
             lines: facts.map_or_else(Vec::new, lines),
         }
     }
 }
 
 fn path_of(of: &IpathUnit<'_>, path: &RunPath) -> Path {
-    let part = |stretch: &Stretch| Part::new(of.unit, stretch);
+    let part = |part: &PathPart| Part::new(of.unit, part);
     Path {
         number: path.number,
         count: path.count,
         instructions: path.instructions,
-        context: path.stretches.iter().filter(|stretch| stretch.context).map(part).collect(),
-        active: path.stretches.iter().filter(|stretch| !stretch.context).map(part).collect(),
+        context: path.parts.iter().filter(|part| part.context).map(part).collect(),
+        active: path.parts.iter().filter(|part| !part.context).map(part).collect(),
     }
 }

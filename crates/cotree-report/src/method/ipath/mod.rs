@@ -1,8 +1,8 @@
 //! What views show of paths across functions.
 
 pub mod json;
+pub mod parts;
 pub mod text;
-pub mod way;
 
 use super::total::Total;
 use crate::unit::Unit;
@@ -11,7 +11,7 @@ use cotree_core::ids::FunctionId;
 use cotree_core::method::MethodPlan;
 use cotree_core::method::ipath::{AtCall, Entry, UnitIpathPlan, UnitIpathProfile};
 use cotree_profile::method::MethodProfile;
-use way::{Stretch, stretches};
+use parts::{PathPart, path_parts};
 
 /// How many paths of the unit ran: they belong to no function alone.
 pub(super) fn total(unit: &Unit<'_>) -> Total {
@@ -40,8 +40,8 @@ pub struct RunPath {
     pub number: u64,
     /// How often it ran.
     pub count: u64,
-    /// The stretches of the path, those of the context-prefix first.
-    pub stretches: Vec<Stretch>,
+    /// The parts of the path, those of the context-prefix first.
+    pub parts: Vec<PathPart>,
     /// The instructions of one execution, of the active suffix.
     pub instructions: u64,
 }
@@ -80,10 +80,10 @@ impl<'a> IpathUnit<'a> {
     #[must_use]
     pub fn path(&self, number: u64, count: u64) -> Option<RunPath> {
         let steps = self.profile.numbering.path(number)?;
-        let stretches = stretches(self.unit, &self.profile.numbering, &steps);
-        let active = stretches.iter().filter(|stretch| !stretch.context);
-        let instructions = active.filter_map(|stretch| Some(stretch.instructions(self.facts(stretch.function)?))).sum();
-        Some(RunPath { number, count, stretches, instructions })
+        let parts = path_parts(self.unit, &self.profile.numbering, &steps);
+        let active = parts.iter().filter(|part| !part.context);
+        let instructions = active.filter_map(|part| Some(part.instructions(self.facts(part.function)?))).sum();
+        Some(RunPath { number, count, parts, instructions })
     }
 
     /// The paths that ran, those first that executed the most instructions.
@@ -123,9 +123,9 @@ impl<'a> IpathUnit<'a> {
 pub fn only_in_one(before: &IpathUnit<'_>, after: &IpathUnit<'_>, wanted: impl Fn(&str) -> bool) -> [Vec<RunPath>; 2] {
     [(after, before), (before, after)].map(|(of, other)| {
         let ran = |number: u64| other.profile.paths.binary_search_by_key(&number, |path| path.0).is_ok();
-        let wants = |stretch: &Stretch| of.facts(stretch.function).is_some_and(|facts| wanted(&facts.symbol));
+        let wants = |part: &PathPart| of.facts(part.function).is_some_and(|facts| wanted(&facts.symbol));
         let paths = of.paths().into_iter().filter(|path| !ran(path.number));
-        paths.filter(|path| path.stretches.iter().any(|stretch| !stretch.context && wants(stretch))).collect()
+        paths.filter(|path| path.parts.iter().any(|part| !part.context && wants(part))).collect()
     })
 }
 

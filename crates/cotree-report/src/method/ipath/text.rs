@@ -1,10 +1,10 @@
 //! Paths across functions as text for the terminal: indented by call depth, the context in front of what a path
 //! executes.
 
-use super::way::Stretch;
+use super::parts::PathPart;
 use super::{IpathUnit, RunPath, only_in_one};
 use crate::method::path::route::Writer;
-use crate::method::path::text::Options;
+use crate::method::path::text::PathsOptions;
 use crate::report::write_head;
 use crate::terminal::{Style, counted, grouped, number, percent, text};
 use crate::unit::Unit;
@@ -12,7 +12,7 @@ use cotree_core::ids::{CallId, FunctionId};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-/// The most stretches of a path that are shown, unless everything was asked for.
+/// The most parts of a path that are shown, unless everything was asked for.
 const MOST_STRETCHES: usize = 12;
 
 /// The blanks before a line of the outermost function.
@@ -23,13 +23,13 @@ const INDENT: usize = 8;
 ///
 /// # Errors
 /// If the output can't be written.
-pub fn write(of: &IpathUnit<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(of: &IpathUnit<'_>, options: &PathsOptions, out: &mut dyn Write) -> io::Result<()> {
     write_head(of.unit, options.style, out)?;
     let view = View { of, options };
     let mut paths = of.paths();
     let all: u128 = paths.iter().map(RunPath::executed).sum();
     view.totals(&paths, all, out)?;
-    paths.retain(|path| path.stretches.iter().any(|stretch| !stretch.context && view.wants(stretch)));
+    paths.retain(|path| path.parts.iter().any(|part| !part.context && view.wants(part)));
     if paths.is_empty() {
         return writeln!(out, "No path was executed.\n");
     }
@@ -54,7 +54,7 @@ pub fn write(of: &IpathUnit<'_>, options: &Options, out: &mut dyn Write) -> io::
 pub fn write_diff(
     before: &IpathUnit<'_>,
     after: &IpathUnit<'_>,
-    options: &Options,
+    options: &PathsOptions,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let style = options.style;
@@ -83,17 +83,17 @@ pub fn write_diff(
     writeln!(out, "{new} only now, {gone} only before.")
 }
 
-/// A stretch: its function, indented by its depth, and its lines.
-pub(in crate::method) fn line(unit: &Unit<'_>, options: &Options, stretch: &Stretch) -> String {
-    let indent = "  ".repeat(stretch.depth.min(20) as usize);
-    let Some(facts) = unit.function(stretch.function).map(|of| of.facts) else { return indent };
-    let way = Writer::new(unit, facts).write(&stretch.stops(facts));
-    format!("{indent}{}  {way}", options.names.show(&facts.symbol))
+/// A part: its function, indented by its depth, and its lines.
+pub(in crate::method) fn line(unit: &Unit<'_>, options: &PathsOptions, part: &PathPart) -> String {
+    let indent = "  ".repeat(part.depth.min(20) as usize);
+    let Some(facts) = unit.function(part.function).map(|of| of.facts) else { return indent };
+    let route = Writer::new(unit, facts).write(&part.stops(facts));
+    format!("{indent}{}  {route}", options.names.show(&facts.symbol))
 }
 
 /// Writes the lines of a path; of a long one the beginning and the end, unless everything was asked for.
 pub(in crate::method) fn write_lines(
-    options: &Options,
+    options: &PathsOptions,
     lines: &[String],
     faint: bool,
     out: &mut dyn Write,
@@ -114,7 +114,7 @@ pub(in crate::method) fn write_lines(
     Ok(())
 }
 
-/// The line of a function and its way, indented, and broken into several where the terminal is too narrow for it.
+/// The line of a function and its route, indented, and broken into several where the terminal is too narrow for it.
 fn folded(style: Style, line: &str) -> String {
     let depth = line.len() - line.trim_start().len();
     let indent = INDENT + depth;
@@ -122,21 +122,21 @@ fn folded(style: Style, line: &str) -> String {
     if style.width.is_none_or(|width| whole.chars().count() <= usize::from(width)) {
         return whole;
     }
-    let (name, way) = line[depth..].split_once("  ").unwrap_or((&line[depth..], ""));
-    let text = style.wrap(&format!("{name} {way}"), indent + 2);
-    // Two blanks stand between the name and its way.
-    let text = text.strip_prefix(name).map_or(text.clone(), |way| format!("{name} {way}"));
+    let (name, route) = line[depth..].split_once("  ").unwrap_or((&line[depth..], ""));
+    let text = style.wrap(&format!("{name} {route}"), indent + 2);
+    // Two blanks stand between the name and its route.
+    let text = text.strip_prefix(name).map_or(text.clone(), |route| format!("{name} {route}"));
     format!("{:indent$}{text}", "")
 }
 
 struct View<'a> {
     of: &'a IpathUnit<'a>,
-    options: &'a Options,
+    options: &'a PathsOptions,
 }
 
 impl View<'_> {
-    fn wants(&self, stretch: &Stretch) -> bool {
-        self.of.facts(stretch.function).is_some_and(|facts| self.options.wanted(&facts.symbol))
+    fn wants(&self, part: &PathPart) -> bool {
+        self.of.facts(part.function).is_some_and(|facts| self.options.wanted(&facts.symbol))
     }
 
     fn name(&self, function: FunctionId) -> String {
@@ -209,21 +209,21 @@ impl View<'_> {
             grouped(path.instructions.into()),
             path.number
         )?;
-        let context = path.stretches.iter().filter(|stretch| stretch.context);
-        let lines: Vec<String> = context.map(|stretch| self.line(stretch)).collect();
+        let context = path.parts.iter().filter(|part| part.context);
+        let lines: Vec<String> = context.map(|part| self.line(part)).collect();
         if !lines.is_empty() {
             writeln!(out, "{}", style.faint("      after"))?;
             write_lines(self.options, &lines, true, out)?;
             writeln!(out, "{}", style.faint("      runs"))?;
         }
-        let active = path.stretches.iter().filter(|stretch| !stretch.context);
-        let lines: Vec<String> = active.map(|stretch| self.line(stretch)).collect();
+        let active = path.parts.iter().filter(|part| !part.context);
+        let lines: Vec<String> = active.map(|part| self.line(part)).collect();
         write_lines(self.options, &lines, false, out)
     }
 
-    /// A stretch: its function, indented by its depth, and its lines.
-    fn line(&self, stretch: &Stretch) -> String {
-        line(self.of.unit, self.options, stretch)
+    /// A part: its function, indented by its depth, and its lines.
+    fn line(&self, part: &PathPart) -> String {
+        line(self.of.unit, self.options, part)
     }
 
     /// What the wanted functions executed under each context: the calls that were open around them.
@@ -231,11 +231,11 @@ impl View<'_> {
         type Context<'a> = (FunctionId, bool, &'a [(FunctionId, CallId)]);
         let mut contexts: BTreeMap<Context<'_>, (u128, u128)> = BTreeMap::new();
         for path in paths {
-            for stretch in path.stretches.iter().filter(|stretch| !stretch.context && self.wants(stretch)) {
-                let Some(facts) = self.of.facts(stretch.function) else { continue };
-                let slot = contexts.entry((stretch.function, stretch.came_back, &stretch.chain)).or_default();
-                slot.0 += u128::from(stretch.instructions(facts)) * u128::from(path.count);
-                slot.1 += u128::from(stretch.enters) * u128::from(path.count);
+            for part in path.parts.iter().filter(|part| !part.context && self.wants(part)) {
+                let Some(facts) = self.of.facts(part.function) else { continue };
+                let slot = contexts.entry((part.function, part.came_back, &part.chain)).or_default();
+                slot.0 += u128::from(part.instructions(facts)) * u128::from(path.count);
+                slot.1 += u128::from(part.enters) * u128::from(path.count);
             }
         }
         let whole: u128 = contexts.values().map(|sums| sums.0).sum();

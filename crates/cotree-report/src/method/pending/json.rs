@@ -1,7 +1,7 @@
 //! Pending paths as JSON (`docs/json.md`).
 
 use super::text::silence;
-use super::{Pending, Place, Way, pending};
+use super::{PathTaken, Pending, StoppedAt, pending};
 use crate::method::ipath::json::Part;
 use crate::unit::Unit;
 use serde_json::{Value, json};
@@ -44,26 +44,26 @@ fn unit_of(unit: &Unit<'_>, pending: &[Pending]) -> Value {
 }
 
 fn activation(unit: &Unit<'_>, at: &Pending) -> Value {
-    let (path, one_of) = match &at.way {
-        Way::Path(_) => ("known", None),
-        Way::OfTheNext => ("of the next", None),
-        Way::OneOf(paths) => ("one of several", Some(*paths)),
-        Way::Unknown => ("unknown", None),
+    let (path, one_of) = match &at.path {
+        PathTaken::Path(_) => ("known", None),
+        PathTaken::OfTheNext => ("of the next", None),
+        PathTaken::OneOf(paths) => ("one of several", Some(*paths)),
+        PathTaken::Unknown => ("unknown", None),
     };
-    let parts = |context: bool| match &at.way {
-        Way::Path(stretches) => {
-            let of = stretches.iter().filter(|stretch| stretch.context == context);
-            of.map(|stretch| Part::new(unit, stretch)).collect()
+    let parts = |context: bool| match &at.path {
+        PathTaken::Path(parts) => {
+            let of = parts.iter().filter(|part| part.context == context);
+            of.map(|part| Part::new(unit, part)).collect()
         }
         _ => Vec::new(),
     };
     let (call, line) = match &at.place {
-        Place::Call(call) => {
+        StoppedAt::Call(call) => {
             let facts = at.function.and_then(|function| unit.function(function)).map(|of| of.facts);
             let position = facts.filter(|facts| facts.calls.get(*call).is_some()).and_then(|f| f.call_position(*call));
             (Some(call.0), position.map(|at| (unit.file(at.file).to_owned(), at.line)))
         }
-        Place::Instruction(line) | Place::SomeCall(line) => (None, line.clone()),
+        StoppedAt::Instruction(line) | StoppedAt::SomeCall(line) => (None, line.clone()),
     };
     json!({
         "function": at.function.map(|function| function.0),

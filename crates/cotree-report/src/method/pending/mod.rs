@@ -8,7 +8,7 @@ pub mod json;
 pub mod text;
 
 use super::ipath::IpathUnit;
-use super::ipath::way::{Stretch, Visit, place_of};
+use super::ipath::parts::{PathPart, Visit, place_of};
 use super::path::{PathUnit, Paths};
 use crate::unit::Unit;
 use cotree_core::ids::{Block, CallId, FunctionId};
@@ -25,14 +25,14 @@ pub struct Pending {
     /// The function; `None` if nobody knows which.
     pub function: Option<FunctionId>,
     /// Where it was.
-    pub place: Place,
+    pub place: StoppedAt,
     /// On which path.
-    pub way: Way,
+    pub path: PathTaken,
 }
 
 /// Where an activation was.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum StoppedAt {
     /// In this call.
     Call(CallId),
     /// At an instruction, of this file and line.
@@ -43,9 +43,9 @@ pub enum Place {
 
 /// On which path an activation was.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum PathTaken {
     /// On this one, which goes no further than to where the activation was.
-    Path(Vec<Stretch>),
+    Path(Vec<PathPart>),
     /// On that of the next activation, which went on from here.
     OfTheNext,
     /// On one of so many that ran.
@@ -57,9 +57,9 @@ pub enum Way {
 /// The activations of a unit that were alive at its end, outermost first, if its paths were counted.
 #[must_use]
 pub fn pending(unit: &Unit<'_>) -> Option<Vec<Pending>> {
-    let ways: Ways<'_> = match (PathUnit::new(unit), IpathUnit::new(unit)) {
-        (Some(paths), _) => Ways::Within(paths),
-        (None, Some(across)) => Ways::Across(Across::new(across)),
+    let source: PathSource<'_> = match (PathUnit::new(unit), IpathUnit::new(unit)) {
+        (Some(paths), _) => PathSource::Within(paths),
+        (None, Some(across)) => PathSource::Across(Across::new(across)),
         (None, None) => return None,
     };
     let mut out: Vec<Pending> = Vec::new();
@@ -70,20 +70,20 @@ pub fn pending(unit: &Unit<'_>) -> Option<Vec<Pending>> {
             At::Call(activations) => {
                 for activation in activations.iter().rev() {
                     let Activation { function, call, .. } = *activation;
-                    let way = ways.at_call(unit, activation, &open);
-                    out.push(Pending { function: Some(function), place: Place::Call(call), way });
+                    let path = source.at_call(unit, activation, &open);
+                    out.push(Pending { function: Some(function), place: StoppedAt::Call(call), path });
                     open.push((function, call));
                 }
             }
             At::Instruction { function, line, .. } => {
-                let place = Place::Instruction(line.clone());
-                out.push(Pending { function: *function, place, way: Way::Unknown });
+                let place = StoppedAt::Instruction(line.clone());
+                out.push(Pending { function: *function, place, path: PathTaken::Unknown });
                 open.clear();
             }
             At::PassedOver { function, line } => {
                 let call = function.zip(line.as_ref()).and_then(|(function, line)| only_call_at(unit, function, line));
-                let place = call.map_or_else(|| Place::SomeCall(line.clone()), Place::Call);
-                out.push(Pending { function: *function, place, way: Way::Unknown });
+                let place = call.map_or_else(|| StoppedAt::SomeCall(line.clone()), StoppedAt::Call);
+                out.push(Pending { function: *function, place, path: PathTaken::Unknown });
                 open.clear();
             }
         }
@@ -102,15 +102,15 @@ fn only_call_at(unit: &Unit<'_>, function: FunctionId, line: &(String, u32)) -> 
     there.next().filter(|_| there.next().is_none()).map(|(call, _)| call)
 }
 
-enum Ways<'a> {
+enum PathSource<'a> {
     Within(PathUnit<'a>),
     Across(Across<'a>),
 }
 
-impl Ways<'_> {
-    fn at_call(&self, unit: &Unit<'_>, at: &Activation, open: &[(FunctionId, CallId)]) -> Way {
+impl PathSource<'_> {
+    fn at_call(&self, unit: &Unit<'_>, at: &Activation, open: &[(FunctionId, CallId)]) -> PathTaken {
         match self {
-            Self::Within(paths) => within(unit, paths, at).unwrap_or(Way::Unknown),
+            Self::Within(paths) => within(unit, paths, at).unwrap_or(PathTaken::Unknown),
             Self::Across(across) => across.at_call(at, open),
         }
     }
@@ -118,7 +118,7 @@ impl Ways<'_> {
 
 /// The beginning of a path within its function. Where paths are counted before the call, since they branch no more
 /// behind it, it is that of one that ran.
-fn within(unit: &Unit<'_>, paths: &PathUnit<'_>, at: &Activation) -> Option<Way> {
+fn within(unit: &Unit<'_>, paths: &PathUnit<'_>, at: &Activation) -> Option<PathTaken> {
     let facts = unit.function(at.function)?.facts;
     let (block, before) = place_of(facts, at.call)?;
     let of = paths.functions().iter().find(|of| of.function.index == at.function)?;
@@ -145,10 +145,10 @@ fn within(unit: &Unit<'_>, paths: &PathUnit<'_>, at: &Activation) -> Option<Way>
     let [context, blocks] = match beginnings.len() {
         0 => return None,
         1 => beginnings.into_iter().next()?,
-        several => return Some(Way::OneOf(several)),
+        several => return Some(PathTaken::OneOf(several)),
     };
     let whole = |block: &Block| Visit { block: *block, after_calls: 0, until: None };
-    let stretch = |blocks: &[Block], context| Stretch {
+    let part = |blocks: &[Block], context| PathPart {
         function: at.function,
         depth: 0,
         chain: Vec::new(),
@@ -157,11 +157,11 @@ fn within(unit: &Unit<'_>, paths: &PathUnit<'_>, at: &Activation) -> Option<Way>
         context,
         enters: false,
     };
-    let (context, mut active) = (stretch(&context, true), stretch(&blocks, false));
+    let (context, mut active) = (part(&context, true), part(&blocks, false));
     if let Some(last) = active.visits.last_mut() {
         last.until = Some(before);
     }
-    Some(Way::Path([context, active].into_iter().filter(|stretch| !stretch.visits.is_empty()).collect()))
+    Some(PathTaken::Path([context, active].into_iter().filter(|part| !part.visits.is_empty()).collect()))
 }
 
 /// The paths of a unit, by the calls before which they ended.
@@ -197,21 +197,21 @@ impl<'a> Across<'a> {
         Self { ended: of.profile.paths.iter().filter_map(ended).collect(), of }
     }
 
-    fn at_call(&self, at: &Activation, open: &[(FunctionId, CallId)]) -> Way {
-        let Some(plan) = self.of.plan.functions.get(at.function.index()) else { return Way::Unknown };
+    fn at_call(&self, at: &Activation, open: &[(FunctionId, CallId)]) -> PathTaken {
+        let Some(plan) = self.of.plan.functions.get(at.function.index()) else { return PathTaken::Unknown };
         let here = plan.key.calls.iter().find(|here| here.0 == at.call);
         if let Some((_, AtCall::Cross(_))) = here {
-            return Way::OfTheNext;
+            return PathTaken::OfTheNext;
         }
-        let path = |number: u64| self.of.path(number, 1).map_or(Way::Unknown, |path| Way::Path(path.stretches));
+        let path = |number: u64| self.of.path(number, 1).map_or(PathTaken::Unknown, |path| PathTaken::Path(path.parts));
         if let Some(number) = at.register {
             return path(number.cast_unsigned());
         }
         let fits = |ended: &&Ended| ended.at == (at.function, at.call) && open.ends_with(&ended.open);
         match &self.ended.iter().filter(fits).collect::<Vec<_>>()[..] {
-            [] => Way::Unknown,
+            [] => PathTaken::Unknown,
             [only] => path(only.number),
-            several => Way::OneOf(several.len()),
+            several => PathTaken::OneOf(several.len()),
         }
     }
 }

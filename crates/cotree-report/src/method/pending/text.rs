@@ -1,8 +1,8 @@
 //! Pending paths as a story for the terminal, from `main` to where the program ended.
 
-use super::{Pending, Place, Way, pending};
+use super::{PathTaken, Pending, StoppedAt, pending};
 use crate::method::ipath::text::{line, write_lines};
-use crate::method::path::text::Options;
+use crate::method::path::text::PathsOptions;
 use crate::report::write_head;
 use crate::terminal::{counted, grouped};
 use crate::unit::Unit;
@@ -38,7 +38,7 @@ pub(super) fn silence(unit: &Unit<'_>) -> Option<&'static str> {
 ///
 /// # Errors
 /// If the output can't be written.
-pub fn write(unit: &Unit<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(unit: &Unit<'_>, options: &PathsOptions, out: &mut dyn Write) -> io::Result<()> {
     let Some(pending) = pending(unit) else { return Ok(()) };
     write_head(unit, options.style, out)?;
     if let Some(silence) = silence(unit) {
@@ -64,30 +64,30 @@ pub fn write(unit: &Unit<'_>, options: &Options, out: &mut dyn Write) -> io::Res
 
 struct Teller<'a> {
     unit: &'a Unit<'a>,
-    options: &'a Options,
+    options: &'a PathsOptions,
 }
 
 impl Teller<'_> {
     fn activation(&self, at: &Pending, out: &mut dyn Write) -> io::Result<()> {
         let style = self.options.style;
         let place = match (&at.place, at.function) {
-            (Place::Call(call), Some(function)) => self.call(function, *call),
-            (Place::Instruction(Some((file, line))), _) => {
+            (StoppedAt::Call(call), Some(function)) => self.call(function, *call),
+            (StoppedAt::Instruction(Some((file, line))), _) => {
                 format!("ended at {}:{line}", file.rsplit('/').next().unwrap_or(file))
             }
-            (Place::Instruction(None), _) => "ended between two calls (build with -g to see the line)".into(),
-            (Place::SomeCall(Some((file, line))), _) => {
+            (StoppedAt::Instruction(None), _) => "ended between two calls (build with -g to see the line)".into(),
+            (StoppedAt::SomeCall(Some((file, line))), _) => {
                 format!("in a call at {}:{line}", file.rsplit('/').next().unwrap_or(file))
             }
-            (Place::SomeCall(None) | Place::Call(_), _) => "in a call (build with -g to see the line)".into(),
+            (StoppedAt::SomeCall(None) | StoppedAt::Call(_), _) => "in a call (build with -g to see the line)".into(),
         };
         writeln!(out, "  {}  {}", self.name(at.function), style.faint(&place))?;
-        match &at.way {
-            Way::Path(stretches) => {
+        match &at.path {
+            PathTaken::Path(parts) => {
                 for (context, title) in [(true, "      after"), (false, "      by")] {
-                    let of = stretches.iter().filter(|stretch| stretch.context == context);
-                    let lines: Vec<String> = of.map(|stretch| line(self.unit, self.options, stretch)).collect();
-                    let both = stretches.iter().any(|stretch| stretch.context);
+                    let of = parts.iter().filter(|part| part.context == context);
+                    let lines: Vec<String> = of.map(|part| line(self.unit, self.options, part)).collect();
+                    let both = parts.iter().any(|part| part.context);
                     if both && !lines.is_empty() {
                         writeln!(out, "{}", style.faint(title))?;
                     }
@@ -95,12 +95,12 @@ impl Teller<'_> {
                 }
                 Ok(())
             }
-            Way::OfTheNext => Ok(()),
-            Way::OneOf(paths) => {
+            PathTaken::OfTheNext => Ok(()),
+            PathTaken::OneOf(paths) => {
                 let say = format!("        by one of {} that led there", counted(*paths as u128, "path"));
                 writeln!(out, "{}", style.faint(&say))
             }
-            Way::Unknown => writeln!(out, "{}", style.faint("        by a path that was not kept")),
+            PathTaken::Unknown => writeln!(out, "{}", style.faint("        by a path that was not kept")),
         }
     }
 

@@ -13,7 +13,7 @@ use std::io::{self, Write};
 
 /// Which blocks of a thread are shown, by their numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stretch {
+pub struct BlockRange {
     /// The first.
     pub from: u64,
     /// The last.
@@ -147,28 +147,28 @@ impl Traced<'_> {
         Ok(())
     }
 
-    /// Writes a stretch of each thread.
+    /// Writes a range of each thread.
     ///
     /// # Errors
     /// If the output can't be written.
-    pub fn write_rows(&self, rows: &Rows<'_>, stretch: Stretch, form: Form, out: &mut dyn Write) -> io::Result<()> {
+    pub fn write_rows(&self, rows: &Rows<'_>, range: BlockRange, form: Form, out: &mut dyn Write) -> io::Result<()> {
         for thread in &self.threads {
             if form == Form::Text {
                 writeln!(out, "{}", title(thread))?;
             }
             let mut show = |shown: &[Row]| self.show(rows, thread, shown, form, out);
-            if stretch.backwards {
+            if range.backwards {
                 for part in thread.parts.iter().rev() {
-                    self.backwards(rows, part, stretch, &mut show)?;
+                    self.backwards(rows, part, range, &mut show)?;
                 }
             } else {
                 for part in &thread.parts {
-                    self.forwards(rows, part, stretch, &mut show)?;
+                    self.forwards(rows, part, range, &mut show)?;
                 }
             }
             if form == Form::Text
-                && !stretch.backwards
-                && let Some(part) = thread.parts.last().filter(|part| part.last() <= stretch.to)
+                && !range.backwards
+                && let Some(part) = thread.parts.last().filter(|part| part.last() <= range.to)
             {
                 writeln!(out, "{:>10}  {}", "", stop(rows, &part.stop))?;
             }
@@ -194,12 +194,12 @@ impl Traced<'_> {
         &self,
         rows: &Rows<'_>,
         part: &Survey<'_>,
-        stretch: Stretch,
+        range: BlockRange,
         show: &mut dyn FnMut(&[Row]) -> io::Result<()>,
     ) -> io::Result<()> {
         let mut found = Vec::new();
         let last = (part.first + part.blocks).saturating_add(UNCERTAIN_ROWS);
-        part.follow(self.tables, self.streams, stretch.from, stretch.to.min(last), |moment| {
+        part.follow(self.tables, self.streams, range.from, range.to.min(last), |moment| {
             found.clear();
             rows.add(&moment, &mut found);
             show(&found)?;
@@ -212,12 +212,12 @@ impl Traced<'_> {
         &self,
         rows: &Rows<'_>,
         part: &Survey<'_>,
-        stretch: Stretch,
+        range: BlockRange,
         show: &mut dyn FnMut(&[Row]) -> io::Result<()>,
     ) -> io::Result<()> {
         const AT_ONCE: u64 = 1 << 16;
-        let last = (part.first + part.blocks).saturating_add(UNCERTAIN_ROWS).min(stretch.to).min(part.last());
-        let first = stretch.from.max(part.first);
+        let last = (part.first + part.blocks).saturating_add(UNCERTAIN_ROWS).min(range.to).min(part.last());
+        let first = range.from.max(part.first);
         let mut to = last;
         while to >= first && to > 0 {
             let from = to.saturating_sub(AT_ONCE - 1).max(first);
@@ -245,8 +245,8 @@ impl Traced<'_> {
             writeln!(out, "{}", title(thread))?;
             let Some(part) = thread.parts.last() else { continue };
             let end = part.first + part.blocks - 1;
-            let stretch = Stretch { from: (end + 1).saturating_sub(last), to: u64::MAX, backwards: false };
-            self.forwards(rows, part, stretch, &mut |shown| {
+            let range = BlockRange { from: (end + 1).saturating_sub(last), to: u64::MAX, backwards: false };
+            self.forwards(rows, part, range, &mut |shown| {
                 shown.iter().try_for_each(|row| match self.streams.ring().exists {
                     true => writeln!(out, "{}", rows.text_before(row, end)),
                     false => writeln!(out, "{}", rows.text(row)),

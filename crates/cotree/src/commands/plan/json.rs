@@ -7,7 +7,7 @@ use cotree_core::graph::dfs::Dfs;
 use cotree_core::graph::loops::LoopForest;
 use cotree_core::method::counters::edge;
 use cotree_core::method::path::PathCost;
-use cotree_core::place::affine::{AffineVariable, Trades};
+use cotree_core::place::affine::{AffineVariable, Replacements};
 
 use cotree_core::statistics::PlacementCost;
 use cotree_core::weight::weighting::Weighting;
@@ -38,15 +38,15 @@ impl Affine {
             let wanted = pattern.is_none_or(|pattern| matches(pattern, &function.symbol));
             let Some(cfg) = function.cfg().ok().filter(|_| wanted) else { continue };
             let weighting = Weighting::predicted(function, &cfg, hints);
-            let trades = Trades::new(function, &cfg, &weighting, variables);
-            let plan = edge::plan_trades(function, &cfg, &weighting, &trades);
+            let replacements = Replacements::new(function, &cfg, &weighting, variables);
+            let plan = edge::plan_with_replacements(function, &cfg, &weighting, &replacements);
             let mut replaced: Vec<usize> =
                 (plan.probes.iter()).filter_map(|placed| Some(placed.probe.closing()?.0.index())).collect();
             replaced.sort_unstable();
             replaced.dedup();
             sum.loops += LoopForest::new(&cfg, &Dfs::new(&cfg)).len() as u64;
             sum.variables += variables.len() as u64;
-            sum.usable += trades.verdicts.iter().filter(|verdict| verdict.is_ok()).count() as u64;
+            sum.usable += replacements.verdicts.iter().filter(|verdict| verdict.is_ok()).count() as u64;
             sum.used += replaced.len() as u64;
             sum.fixed += plan.key.fixed.len() as u64;
         }

@@ -4,13 +4,13 @@
 pub struct Block {
     /// The line of its fence, from 1.
     pub line: usize,
-    pub kind: Kind,
+    pub kind: BlockKind,
     /// Lines may have more columns than the terminal.
     pub wide: bool,
 }
 
 /// What is done with a block.
-pub enum Kind {
+pub enum BlockKind {
     Console(Vec<Shown>),
     Commands(Vec<String>),
     File { name: String, text: String },
@@ -102,7 +102,7 @@ pub fn parse(text: &str) -> Result<Vec<Block>, String> {
             let more: Vec<_> = rest.copied().take_while(|line| *line != "-->").collect();
             at += more.len();
             let body: Vec<_> = [first.trim_end_matches("-->").trim()].into_iter().chain(more).collect();
-            blocks.push(Block { line: number, kind: Kind::Commands(commands(&body)), wide: false });
+            blocks.push(Block { line: number, kind: BlockKind::Commands(commands(&body)), wide: false });
         } else if line.starts_with("    ") && at > 0 && lines[at - 1].is_empty() {
             return Err(format!("\nline {number}: code without a fence"));
         }
@@ -114,14 +114,14 @@ pub fn parse(text: &str) -> Result<Vec<Block>, String> {
 fn block(info: &str, line: usize, indent: &str, body: &[&str]) -> Result<Block, (usize, &'static str)> {
     let words: Vec<&str> = info.split_whitespace().collect();
     let (kind, wide) = match words[..] {
-        [_, "not-run"] => (Kind::NotRun, false),
+        [_, "not-run"] => (BlockKind::NotRun, false),
         [_, file] if file.starts_with("file=") => {
             let text = body.iter().flat_map(|line| [line, "\n"]).collect();
-            (Kind::File { name: file["file=".len()..].to_owned(), text }, false)
+            (BlockKind::File { name: file["file=".len()..].to_owned(), text }, false)
         }
-        ["sh"] => (Kind::Commands(commands(body)), false),
-        ["console"] => (Kind::Console(console(line, indent, body)?), false),
-        ["console", "wide"] => (Kind::Console(console(line, indent, body)?), true),
+        ["sh"] => (BlockKind::Commands(commands(body)), false),
+        ["console"] => (BlockKind::Console(console(line, indent, body)?), false),
+        ["console", "wide"] => (BlockKind::Console(console(line, indent, body)?), true),
         _ => return Err((line, "the fence does not say what is to be done with the block")),
     };
     Ok(Block { line, kind, wide })

@@ -21,7 +21,7 @@ mod blocks;
 mod compare;
 mod session;
 
-use blocks::{Block, Kind, Shown};
+use blocks::{Block, BlockKind, Shown};
 use session::Session;
 use std::fmt::Write;
 use std::fs;
@@ -92,7 +92,7 @@ fn tried(text: &str, not_run: usize) -> Tried {
         Ok(blocks) => blocks,
         Err(fault) => return Tried { faults: fault, text: written },
     };
-    let found = blocks.iter().filter(|block| matches!(block.kind, Kind::NotRun)).count();
+    let found = blocks.iter().filter(|block| matches!(block.kind, BlockKind::NotRun)).count();
     if found != not_run {
         let _ = write!(faults, ": {found} blocks are not run; the list of pages says {not_run}");
     }
@@ -100,10 +100,12 @@ fn tried(text: &str, not_run: usize) -> Tried {
     let mut steps = Vec::new();
     for block in &blocks {
         match &block.kind {
-            Kind::File { name, text } => session.write(name, text),
-            Kind::Commands(commands) => steps.extend(commands.iter().map(|command| (block, command.clone(), None))),
-            Kind::Console(all) => steps.extend(all.iter().map(|shown| (block, shown.typed(), Some(shown)))),
-            Kind::NotRun => {}
+            BlockKind::File { name, text } => session.write(name, text),
+            BlockKind::Commands(commands) => {
+                steps.extend(commands.iter().map(|command| (block, command.clone(), None)))
+            }
+            BlockKind::Console(all) => steps.extend(all.iter().map(|shown| (block, shown.typed(), Some(shown)))),
+            BlockKind::NotRun => {}
         }
     }
     let ran = session.run(steps.iter().map(|(_, command, _)| command.as_str()));

@@ -133,14 +133,13 @@ fn place(function: &Function, plan: &mut EventPlan, counters: &FunctionCounters,
 /// What is taken away is taken from the counter that is added to: reading the events is reading one counter then.
 fn in_one_counter(placed: PlacedProbe) -> PlacedProbe {
     let up = |counter: Counter| (counter.0 % 2 == 1).then(|| Counter(counter.0 - 1));
-    let probe =
-        match placed.probe {
-            Probe::CountBy(counter, by) => {
-                up(counter).map_or(placed.probe, |counter| Probe::CountBy(counter, by.wrapping_neg()))
-            }
-            Probe::CloseBy { counter, closing, way, times } => up(counter)
-                .map_or(placed.probe, |counter| Probe::CloseBy { counter, closing, way, times: times.wrapping_neg() }),
-            other => other,
-        };
+    let probe = match placed.probe {
+        Probe::CountBy(counter, by) => {
+            up(counter).map_or(placed.probe, |counter| Probe::CountBy(counter, by.wrapping_neg()))
+        }
+        Probe::CloseBy { counter, closing, branch, times } => up(counter)
+            .map_or(placed.probe, |counter| Probe::CloseBy { counter, closing, branch, times: times.wrapping_neg() }),
+        other => other,
+    };
     PlacedProbe { probe, ..placed }
 }

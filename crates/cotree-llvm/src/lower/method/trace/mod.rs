@@ -11,7 +11,7 @@ mod addresses;
 mod window;
 
 use super::lowering::MethodLowering;
-use super::registers::Registers;
+use super::registers::RegisterVariables;
 use crate::ir::{Function, Instruction, Location, Type, Value};
 use crate::lower::callsites::location_of_no_site;
 use crate::lower::code::Code;
@@ -42,7 +42,7 @@ pub struct Traces {
 /// The registers of one function, and where its tokens go.
 pub(super) struct Tokens<'m> {
     traces: Traces,
-    registers: Registers<'m>,
+    registers: RegisterVariables<'m>,
     /// The location of calls that append, if anyone wants to know where they are.
     location: Option<Location<'m>>,
 }
@@ -56,7 +56,7 @@ impl<'m> Tokens<'m> {
         at: [Instruction<'m>; 2],
     ) -> Self {
         let location = traces.recording.in_ring.then(|| location_of_no_site(code.module, code.ir.function));
-        Self { traces, registers: Registers::new(code, probes, at), location }
+        Self { traces, registers: RegisterVariables::new(code, probes, at), location }
     }
 
     /// Appends the lowest bytes of a value.

@@ -1,7 +1,7 @@
 //! The text on how much of one run another one covered.
 
 use super::metric;
-use super::options::Options;
+use super::options::PathsOptions;
 use super::rows::{self, Row};
 use super::view::View;
 use crate::filtered::{self, Shares};
@@ -16,7 +16,7 @@ use std::io::{self, Write};
 ///
 /// # Errors
 /// If the output can't be written.
-pub fn write(run: &PathUnit<'_>, other: &PathUnit<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(run: &PathUnit<'_>, other: &PathUnit<'_>, options: &PathsOptions, out: &mut dyn Write) -> io::Result<()> {
     let style = options.style;
     write_head(run.unit, style, out)?;
     metric::ignored([run, other], options, out)?;

@@ -1,6 +1,6 @@
 //! The text on metrics: what is added up along paths.
 
-use super::options::Options;
+use super::options::PathsOptions;
 use crate::method::path::PathUnit;
 use crate::method::path::totals::{Hot, Totals, What};
 use crate::terminal::{grouped, percent};
@@ -40,7 +40,7 @@ pub fn cells(hot: &Hot, of_function: u128) -> [String; 3] {
 }
 
 /// Comparisons of runs ignore the sums.
-pub fn ignored(units: [&PathUnit<'_>; 2], options: &Options, out: &mut dyn Write) -> io::Result<()> {
+pub fn ignored(units: [&PathUnit<'_>; 2], options: &PathsOptions, out: &mut dyn Write) -> io::Result<()> {
     let Some(metric) = units.iter().map(|unit| unit.metric()).find(|metric| metric.is_summed()) else { return Ok(()) };
     let what = format!("Paths are compared by their counts; {} are not.", metric.of_what());
     writeln!(out, "{}", options.style.faint(&options.style.wrap(&what, 0)))

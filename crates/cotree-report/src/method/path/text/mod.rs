@@ -10,7 +10,7 @@ mod spectrum;
 mod view;
 
 pub use cover::write as write_cover;
-pub use options::{By, Options};
+pub use options::{By, PathsOptions};
 pub use spectrum::write as write_spectrum;
 
 use super::route::{Writer, along};
@@ -31,7 +31,7 @@ use view::View;
 ///
 /// # Errors
 /// If the output can't be written.
-pub fn write(unit: &PathUnit<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(unit: &PathUnit<'_>, options: &PathsOptions, out: &mut dyn Write) -> io::Result<()> {
     write_head(unit.unit, options.style, out)?;
     let (mut hot, totals) = gather(unit, |symbol| options.wanted(symbol));
     let mut whole = Totals::default();

@@ -17,7 +17,7 @@ pub enum By {
 
 /// What to show.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct PathsOptions {
     /// Rows per list; 0: all.
     pub top: usize,
     /// Only functions that match (see [`crate::names::matches`]).
@@ -36,7 +36,7 @@ pub struct Options {
     pub style: Style,
 }
 
-impl Default for Options {
+impl Default for PathsOptions {
     fn default() -> Self {
         Self {
             top: 10,
@@ -51,7 +51,7 @@ impl Default for Options {
     }
 }
 
-impl Options {
+impl PathsOptions {
     /// Is this function wanted?
     #[must_use]
     pub fn wanted(&self, symbol: &str) -> bool {

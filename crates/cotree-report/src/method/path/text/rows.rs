@@ -1,6 +1,6 @@
 //! Lists whose rows have a text below their numbers, and the format of very large numbers.
 
-use super::options::Options;
+use super::options::PathsOptions;
 use crate::terminal::{Column, Style, counted, grouped};
 use std::io::{self, Write};
 
@@ -26,7 +26,7 @@ const MOST_LINES: usize = 3;
 const INDENT: usize = 6;
 
 /// Writes a list.
-pub fn write(options: &Options, columns: &[Column], rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
+pub fn write(options: &PathsOptions, columns: &[Column], rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
     let table = options.style.table(columns, rows.iter().map(|r| r.cells.clone()).collect());
     let mut lines = table.lines();
     writeln!(out, "{}", lines.next().unwrap_or(""))?;
@@ -40,7 +40,7 @@ pub fn write(options: &Options, columns: &[Column], rows: &[Row], out: &mut dyn 
 }
 
 /// A text below a row.
-fn below(options: &Options, text: &str) -> String {
+fn below(options: &PathsOptions, text: &str) -> String {
     let Style { width, .. } = options.style;
     let wrapped = Style { width, colour: false }.wrap(text, INDENT);
     let lines: Vec<&str> = wrapped.lines().map(str::trim_start).collect();
@@ -56,7 +56,7 @@ fn below(options: &Options, text: &str) -> String {
 }
 
 /// A heading that says how many of all are shown.
-pub fn heading(options: &Options, title: &str, shown: usize, all: usize, out: &mut dyn Write) -> io::Result<()> {
+pub fn heading(options: &PathsOptions, title: &str, shown: usize, all: usize, out: &mut dyn Write) -> io::Result<()> {
     let cut =
         if shown < all { format!(" ({} of {})", grouped(shown as u128), grouped(all as u128)) } else { String::new() };
     writeln!(out, "{}{}", options.style.heading(title), options.style.faint(&cut))

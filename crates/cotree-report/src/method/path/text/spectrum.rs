@@ -1,6 +1,6 @@
 //! The text on paths that only one of two runs took.
 
-use super::options::Options;
+use super::options::PathsOptions;
 use super::rows::{self, Row};
 use super::view::View;
 use super::{class_name, metric};
@@ -17,7 +17,12 @@ use std::io::{self, Write};
 ///
 /// # Errors
 /// If the output can't be written.
-pub fn write(before: &PathUnit<'_>, after: &PathUnit<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(
+    before: &PathUnit<'_>,
+    after: &PathUnit<'_>,
+    options: &PathsOptions,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let style = options.style;
     if !before.unit.profile.exact() || !after.unit.profile.exact() {
         writeln!(out, "{}", style.warning("Not all counts are exact: `cotree report` says which."))?;

@@ -1,6 +1,6 @@
 //! A unit and how its paths are written.
 
-use super::options::Options;
+use super::options::PathsOptions;
 use crate::method::path::route::{Writer, along};
 use crate::method::path::totals::What;
 use crate::method::path::{PathFunction, PathUnit, Paths};
@@ -10,7 +10,7 @@ use cotree_core::method::path::Path;
 /// A unit and how to show it.
 pub(super) struct View<'a> {
     pub(super) unit: &'a PathUnit<'a>,
-    pub(super) options: &'a Options,
+    pub(super) options: &'a PathsOptions,
 }
 
 impl View<'_> {

@@ -9,7 +9,7 @@ use cotree_core::place::affine::AffineVariable;
 use cotree_core::profile::FunctionProfile;
 use cotree_core::unit::UnitPlan;
 use cotree_core::weight::weighting::Weighting;
-use cotree_llvm::options::Options;
+use cotree_llvm::options::LinkOptions;
 use cotree_llvm::standalone::{BitcodeFacts, PlannedFiles, plan_files, refuse_damaged_files};
 use cotree_options::BuildOptions;
 use cotree_profile::binary::BinaryFile;
@@ -49,7 +49,7 @@ impl Planned {
                 hints_branches: false,
             });
         }
-        let options = Options::new(options.clone()).map_err(into_report)?;
+        let options = LinkOptions::new(options.clone()).map_err(into_report)?;
         refuse_damaged_files(files).map_err(into_report)?;
         let PlannedFiles { facts, plan, previous } = plan_files(files, &options).map_err(into_report)?;
         let BitcodeFacts { mut program, hints, variables } = facts;

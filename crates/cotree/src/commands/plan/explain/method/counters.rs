@@ -3,7 +3,7 @@
 use super::super::code::Code;
 use cotree_core::graph::sese::CycleEquivalence;
 use cotree_core::ids::Edge;
-use cotree_core::place::affine::{AffineVariable, Trades};
+use cotree_core::place::affine::{AffineVariable, Replacements};
 use cotree_core::plan::{FixedEdge, FunctionPlan, Measure};
 use cotree_core::probe::{Place, PlacedProbe, Probe};
 use cotree_core::weight::weighting::Weighting;
@@ -14,7 +14,7 @@ pub(super) struct Counters<'a> {
     pub(super) code: Code<'a>,
     pub(super) weighting: &'a Weighting,
     pub(super) plan: FunctionPlan<'a>,
-    pub(super) trades: &'a Trades,
+    pub(super) replacements: &'a Replacements,
     pub(super) variables: &'a [AffineVariable],
     /// The edges whose counter blocks are kept out of line.
     pub(super) aside: Vec<Edge>,
@@ -72,11 +72,11 @@ impl Counters<'_> {
                     if closing.plus != 0 {
                         write!(out, " + {}", closing.plus)?;
                     }
-                    if let Probe::CloseIf(_, _, way) = placed.probe {
+                    if let Probe::CloseIf(_, _, branch) = placed.probe {
                         write!(
                             out,
                             ", if the branch went to {}, as it always or never does while the loop runs",
-                            self.code.block(self.code.cfg.dst(way))
+                            self.code.block(self.code.cfg.dst(branch))
                         )?;
                     }
                     writeln!(out)?;
@@ -106,10 +106,10 @@ impl Counters<'_> {
             Measure::Block(block) => self.weighting.block(block),
         };
         match measure {
-            Measure::Edge(edge) if let Some((_, trade)) = self.trades.of(edge) => writeln!(
+            Measure::Edge(edge) if let Some((_, replacement)) = self.replacements.of(edge) => writeln!(
                 out,
                 "    expected cost {:.1} per call instead of {:.1} for a counter",
-                trade.cost, trade.counter_cost
+                replacement.cost, replacement.counter_cost
             ),
             _ => writeln!(out, "    expected {expected:.1} times per call"),
         }
@@ -117,18 +117,18 @@ impl Counters<'_> {
 
     /// Why each loop variable counts or does not.
     pub(super) fn write_variables(&self, out: &mut String) -> std::fmt::Result {
-        for (variable, verdict) in self.variables.iter().zip(&self.trades.verdicts) {
+        for (variable, verdict) in self.variables.iter().zip(&self.replacements.verdicts) {
             let verdict = match verdict {
                 Err(refusal) => format!("not used, {refusal}"),
-                Ok(trade) => {
+                Ok(replacement) => {
                     let used = |p: &PlacedProbe| matches!(p.probe, Probe::Close(_, c) if self.variables.get(c.variable.index()) == Some(variable));
-                    let edge = self.code.edge(trade.edge);
+                    let edge = self.code.edge(replacement.edge);
                     if self.plan.probes.iter().any(used) {
                         format!("counts {edge}")
-                    } else if trade.cost >= trade.counter_cost {
+                    } else if replacement.cost >= replacement.counter_cost {
                         format!(
                             "could count {edge}, but would cost {:.1} per call where a counter costs {:.1}",
-                            trade.cost, trade.counter_cost
+                            replacement.cost, replacement.counter_cost
                         )
                     } else {
                         format!("could count {edge}, which needs no counting or has a cheaper variable")

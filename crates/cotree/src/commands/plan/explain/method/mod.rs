@@ -12,7 +12,7 @@ use super::planned::Planned;
 use cotree_core::facts::{Function, ProgramMap};
 use cotree_core::ids::FunctionId;
 use cotree_core::method::MethodPlan;
-use cotree_core::place::affine::Trades;
+use cotree_core::place::affine::Replacements;
 use cotree_core::place::cold_blocks;
 use cotree_core::plan::{CallPoint, DerivedEntry};
 use counters::Counters;
@@ -26,12 +26,12 @@ pub(super) fn write(planned: &Planned, number: usize, code: Code<'_>, out: &mut 
     let hints = planned.hints.get(number);
     let weighting = planned.weighting(number, code);
     let variables = planned.variables.get(number).map_or(&[][..], Vec::as_slice);
-    let trades = Trades::new(function, cfg, &weighting, variables);
+    let replacements = Replacements::new(function, cfg, &weighting, variables);
     let aside = hints
         .filter(|_| planned.hints_branches)
         .map(|hints| cold_blocks::edges_to_cold_counters(function, cfg, hints, plan));
     let aside = aside.unwrap_or_default();
-    let counters = Counters { code, weighting: &weighting, plan, trades: &trades, variables, aside };
+    let counters = Counters { code, weighting: &weighting, plan, replacements: &replacements, variables, aside };
     match &planned.plan.method {
         MethodPlan::None => Ok(()),
         MethodPlan::Counters(_) => {

@@ -14,7 +14,7 @@ pub(super) fn write(code: Code<'_>, weighting: &Weighting, plan: &TracePlan, out
     writeln!(
         out,
         "  a token is {}; expected of an activation: {:.1} bytes in {:.1} writes, {:.1} instructions",
-        key.way.name(),
+        key.encoding.name(),
         cost.bytes / entries,
         cost.writes / entries,
         cost.instructions / entries,

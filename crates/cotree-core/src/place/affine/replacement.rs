@@ -1,7 +1,7 @@
-//! Trades: which counters an affine variable can replace, and at what price.
+//! Replacements: which counters an affine variable can replace, and at what price.
 //!
-//! A trade replaces the counter on an edge inside a loop by an addition on every way out of the loop. So each edge that
-//! some variable counts has a second price beside its own frequency. The greatest spanning tree under the
+//! A replacement puts an addition on every exit of a loop in the place of the counter on an edge inside it. So each
+//! edge that some variable counts has a second price beside its own frequency. The greatest spanning tree under the
 //! lower of the two prices is the cheapest plan, since the edges off a tree of greatest weight have the least total
 //! weight. Of the edges that a variable counts, which all run about equally often, the most expensive is offered.
 
@@ -79,7 +79,7 @@ pub enum Refusal {
 
 /// A counter's replacement.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Trade {
+pub struct Replacement {
     /// The edge that is counted.
     pub edge: Edge,
     /// What a counter there would cost: how often it is expected to be bumped.
@@ -92,16 +92,16 @@ pub struct Trade {
     pub conditional: bool,
 }
 
-/// The trades that the variables of one function offer.
+/// The replacements that the variables of one function offer.
 #[derive(Clone, Debug, Default)]
-pub struct Trades {
-    /// Per variable, the trade that it offers for an edge that it counts unconditionally.
-    pub verdicts: IdMap<Variable, Result<Trade, Refusal>>,
-    /// Conditional trades: ways of steady branches.
-    pub conditional: Vec<(Variable, Trade)>,
+pub struct Replacements {
+    /// Per variable, the replacement that it offers for an edge that it counts unconditionally.
+    pub verdicts: IdMap<Variable, Result<Replacement, Refusal>>,
+    /// Conditional replacements: ways of steady branches.
+    pub conditional: Vec<(Variable, Replacement)>,
     /// The loops of known length, which need neither counter nor variable.
     pub fixed: FixedLoops,
-    /// The cheapest trade for each edge, if it is cheaper than a counter there.
+    /// The cheapest replacement for each edge, if it is cheaper than a counter there.
     best: BTreeMap<Edge, Best>,
 }
 
@@ -112,7 +112,7 @@ enum Best {
     If(usize),
 }
 
-impl Trades {
+impl Replacements {
     /// Examines all variables of a function.
     #[must_use]
     pub fn new(function: &Function, cfg: &Cfg, weighting: &Weighting, variables: &[AffineVariable]) -> Self {
@@ -130,7 +130,8 @@ impl Trades {
             regions: BTreeMap::new(),
             effort: EFFORT.saturating_mul(cfg.block_count() + cfg.edge_count()),
         };
-        let verdicts: IdMap<Variable, _> = (0..).map(Variable).zip(variables).map(|(n, v)| judge.trade(n, v)).collect();
+        let verdicts: IdMap<Variable, _> =
+            (0..).map(Variable).zip(variables).map(|(n, v)| judge.replacement(n, v)).collect();
         let small = function.blocks.len() <= LARGE;
         let rounds = variables.iter().filter(|_| small).filter_map(|variable| {
             let l = loops.headed_by(variable.header)?;
@@ -138,40 +139,43 @@ impl Trades {
             Some((l, (variable.rounds?, region)))
         });
         let fixed = FixedLoops::new(cfg, &loops, &rounds.collect());
-        let conditional: Vec<(Variable, Trade)> =
+        let conditional: Vec<(Variable, Replacement)> =
             (0..).map(Variable).zip(variables).flat_map(|(n, v)| judge.conditional(n, v)).collect();
-        let mut trades = Self { verdicts, conditional, fixed, best: BTreeMap::new() };
+        let mut replacements = Self { verdicts, conditional, fixed, best: BTreeMap::new() };
         let always =
-            trades.verdicts.numbered().filter_map(|(v, verdict)| Some((Best::Always(v), verdict.as_ref().ok()?)));
-        let on_condition = trades.conditional.iter().enumerate().map(|(index, (_, trade))| (Best::If(index), trade));
+            replacements.verdicts.numbered().filter_map(|(v, verdict)| Some((Best::Always(v), verdict.as_ref().ok()?)));
+        let on_condition =
+            replacements.conditional.iter().enumerate().map(|(index, (_, replacement))| (Best::If(index), replacement));
         let mut best: BTreeMap<Edge, (Best, f64)> = BTreeMap::new();
-        for (way, trade) in always.chain(on_condition) {
-            if trade.cost < trade.counter_cost && best.get(&trade.edge).is_none_or(|known| trade.cost < known.1) {
-                best.insert(trade.edge, (way, trade.cost));
+        for (how, replacement) in always.chain(on_condition) {
+            if replacement.cost < replacement.counter_cost
+                && best.get(&replacement.edge).is_none_or(|known| replacement.cost < known.1)
+            {
+                best.insert(replacement.edge, (how, replacement.cost));
             }
         }
-        trades.best = best.into_iter().map(|(edge, (way, _))| (edge, way)).collect();
-        trades
+        replacements.best = best.into_iter().map(|(edge, (how, _))| (edge, how)).collect();
+        replacements
     }
 
-    /// The trade that replaces a counter on this edge, if there is one that pays.
+    /// The replacement that replaces a counter on this edge, if there is one that pays.
     #[must_use]
-    pub fn of(&self, edge: Edge) -> Option<(Variable, &Trade)> {
+    pub fn of(&self, edge: Edge) -> Option<(Variable, &Replacement)> {
         match *self.best.get(&edge)? {
             Best::Always(variable) => Some((variable, self.verdicts[variable].as_ref().ok()?)),
-            Best::If(index) => self.conditional.get(index).map(|(variable, trade)| (*variable, trade)),
+            Best::If(index) => self.conditional.get(index).map(|(variable, replacement)| (*variable, replacement)),
         }
     }
 
     /// The weighting in which every edge weighs the cost of measuring it, for these costs of counters.
     #[must_use]
     pub fn prices(&self, cfg: &Cfg, counters: &Weighting) -> Weighting {
-        let price = |e: Edge| self.of(e).map_or(counters.edge(e), |(_, trade)| trade.cost);
+        let price = |e: Edge| self.of(e).map_or(counters.edge(e), |(_, replacement)| replacement.cost);
         Weighting::new(cfg, cfg.edges().map(price).collect())
     }
 }
 
-impl Trade {
+impl Replacement {
     /// Adds the counter to a plan.
     pub fn add(&self, plan: &mut CounterPlan) {
         let counter = Counter::new(plan.key.measures.len());
@@ -231,7 +235,7 @@ struct Judge<'a> {
 type Places = (LoopRegion, Vec<Place>);
 
 impl Judge<'_> {
-    fn trade(&mut self, number: Variable, variable: &AffineVariable) -> Result<Trade, Refusal> {
+    fn replacement(&mut self, number: Variable, variable: &AffineVariable) -> Result<Replacement, Refusal> {
         let l = self.loops.headed_by(variable.header).ok_or(Refusal::NoLoop)?;
         if !self.regions.contains_key(&l) {
             let region = self.region(l);
@@ -251,32 +255,35 @@ impl Judge<'_> {
     }
 
     /// What the variable counts in runs of its loop that go one way at a branch: both ways of each steady branch.
-    fn conditional(&mut self, number: Variable, variable: &AffineVariable) -> Vec<(Variable, Trade)> {
+    fn conditional(&mut self, number: Variable, variable: &AffineVariable) -> Vec<(Variable, Replacement)> {
         let Some(l) = self.loops.headed_by(variable.header) else { return Vec::new() };
         if !matches!(self.regions.get(&l), Some(Ok(_))) {
             return Vec::new();
         }
         let steps: BTreeMap<Edge, i128> = variable.steps.iter().map(|&(e, by)| (e, i128::from(by))).collect();
         let movement = |edge: Edge| steps.get(&edge).copied().unwrap_or(0);
-        let mut trades = Vec::new();
+        let mut replacements = Vec::new();
         for &branch in &variable.steady {
             let &[one, other] = self.cfg.succs(branch) else { continue };
             for (edge, never) in [(one, other), (other, one)] {
                 let region = LoopRegion::without(self.cfg, self.loops, l, &mut self.numbers, never);
-                let Some(effort) = self.effort.checked_sub(2 * region.size()) else { return trades };
+                let Some(effort) = self.effort.checked_sub(2 * region.size()) else { return replacements };
                 self.effort = effort;
                 let places: Option<Vec<Place>> = region.exits.iter().map(|&(exit, _)| self.place(exit)).collect();
                 let (Some(places), Some(counted)) = (places, region.count(edge, movement)) else { continue };
-                if let Ok(trade) = self.offer(number, variable, &region, &places, &counted) {
+                if let Ok(replacement) = self.offer(number, variable, &region, &places, &counted) {
                     let exits: f64 = region.exits.iter().map(|&(exit, _)| self.weighting.edge(exit)).sum();
-                    trades.push((number, Trade { cost: trade.cost + exits * CONDITION, conditional: true, ..trade }));
+                    replacements.push((
+                        number,
+                        Replacement { cost: replacement.cost + exits * CONDITION, conditional: true, ..replacement },
+                    ));
                 }
             }
         }
-        trades
+        replacements
     }
 
-    /// The trade for an edge that is counted in this region.
+    /// The replacement for an edge that is counted in this region.
     fn offer(
         &self,
         number: Variable,
@@ -284,7 +291,7 @@ impl Judge<'_> {
         region: &LoopRegion,
         places: &[Place],
         counted: &Counted,
-    ) -> Result<Trade, Refusal> {
+    ) -> Result<Replacement, Refusal> {
         let closings = region.exits.iter().zip(places).map(|(&(exit, at), &place)| {
             let closing = self.closing(number, variable, counted, self.cfg.src(exit), counted.potential[at])?;
             Ok((place, closing))
@@ -296,7 +303,7 @@ impl Judge<'_> {
             region.exits.iter().zip(&closings).map(|(&(exit, _), c)| self.weighting.edge(exit) * closing_cost(c));
         let cost = costs.sum();
         let counter_cost = self.weighting.edge(counted.edge) * self.certainty(region, variable);
-        Ok(Trade { edge: counted.edge, counter_cost, cost, closings, conditional: false })
+        Ok(Replacement { edge: counted.edge, counter_cost, cost, closings, conditional: false })
     }
 
     fn region(&mut self, l: Loop) -> Result<Places, Refusal> {

@@ -1,8 +1,8 @@
-//! Chooses arcs that are numbered apart (see [`super::numbering`]), so that all other paths have numbers that an array
-//! can hold.
+//! Chooses the rare arcs (see [`super::numbering`]), so that all paths without them have numbers that an array can
+//! hold.
 //!
 //! Most of a function's paths go through code that rarely runs: checks that never fail, cases that never come up. If
-//! the arcs that lead there are numbered apart ([`Cuts::apart`](super::Cuts)), the other arcs form few paths, and these
+//! the arcs that lead there are numbered last ([`Cuts::rare`](super::Cuts)), the other arcs form few paths, and these
 //! have the small numbers.
 //!
 //! This is a knapsack problem: each arc taken out costs the executions that go through it, and divides the number of
@@ -52,14 +52,14 @@ pub(super) fn frequencies(cfg: &Cfg, graph: &PathGraph, weighting: &Weighting) -
     (0..graph.arc_count()).map(frequency).collect()
 }
 
-/// Arcs that, numbered apart, leave no more than `most` low numbers; in order.
+/// Chooses rare arcs that leave no more than `most` low numbers; in order.
 #[must_use]
 pub(super) fn choose(graph: &PathGraph, backward: bool, frequency: &[f64], most: u64) -> Vec<Arc> {
     let view = DirectedView::new(graph, backward);
     let careful = CAREFUL_TURNS.min(CAREFUL_LOOKS / graph.arc_count().max(1));
     let mut chosen: Vec<Arc> = Vec::new();
     for turn in 0.. {
-        let chooser = Chooser { graph, view, frequency, apart: view.all_apart(&chosen) };
+        let chooser = Chooser { graph, view, frequency, rare: view.all_rare(&chosen) };
         let lows = chooser.lows();
         #[allow(clippy::cast_precision_loss, reason = "what is left is counted exactly in the end")]
         if lows[view.start()].all() <= most as f64 {
@@ -84,16 +84,16 @@ pub(super) fn choose(graph: &PathGraph, backward: bool, frequency: &[f64], most:
 /// How many low numbers a node needs, as [`super::numbering`] counts them.
 #[derive(Clone, Copy, Default)]
 struct Low {
-    /// For the arcs that are not apart.
-    together: f64,
-    /// For the arc apart that needs most.
-    apart: f64,
+    /// For the arcs that are not rare.
+    common: f64,
+    /// For the rare arc that needs most.
+    rare: f64,
     most: Option<Arc>,
 }
 
 impl Low {
     fn all(self) -> f64 {
-        self.together.max(self.apart)
+        self.common.max(self.rare)
     }
 }
 
@@ -109,7 +109,7 @@ struct Chooser<'a> {
     graph: &'a PathGraph,
     view: DirectedView<'a>,
     frequency: &'a [f64],
-    apart: Vec<bool>,
+    rare: Vec<bool>,
 }
 
 impl Chooser<'_> {
@@ -117,13 +117,13 @@ impl Chooser<'_> {
         let view = self.view;
         let mut lows = vec![Low::default(); self.graph.node_count()];
         for node in view.order().rev() {
-            let mut here = Low { together: f64::from(u8::from(node == view.end())), ..Low::default() };
+            let mut here = Low { common: f64::from(u8::from(node == view.end())), ..Low::default() };
             for &arc in view.next_arcs(node) {
                 let low = lows[view.target(arc)].all();
-                if !self.apart[arc] {
-                    here.together += low;
-                } else if low > here.apart {
-                    (here.apart, here.most) = (low, Some(arc));
+                if !self.rare[arc] {
+                    here.common += low;
+                } else if low > here.rare {
+                    (here.rare, here.most) = (low, Some(arc));
                 }
             }
             lows[node] = here;
@@ -140,17 +140,17 @@ impl Chooser<'_> {
         let mut offers = Vec::new();
         for node in view.order() {
             let (here, times_here) = (lows[node], times[node]);
-            if let (Some(most), true) = (here.most, here.apart > here.together) {
+            if let (Some(most), true) = (here.most, here.rare > here.common) {
                 times[view.target(most)] += times_here;
                 continue;
             }
-            let together: Vec<Arc> = view.next_arcs(node).iter().copied().filter(|&arc| !self.apart[arc]).collect();
-            for &arc in &together {
+            let common: Vec<Arc> = view.next_arcs(node).iter().copied().filter(|&arc| !self.rare[arc]).collect();
+            for &arc in &common {
                 let beyond = view.target(arc);
                 times[beyond] += times_here;
                 let low = lows[beyond].all();
-                let saved = times_here * (here.together - (here.together - low).max(low).max(here.apart)) / all;
-                if together.len() > 1 && saved > 0.0 {
+                let saved = times_here * (here.common - (here.common - low).max(low).max(here.rare)) / all;
+                if common.len() > 1 && saved > 0.0 {
                     let price = self.frequency[arc] / -(-saved.min(MOST_SAVED)).ln_1p();
                     offers.push(Offer { price, node, arc });
                 }

@@ -1,4 +1,4 @@
-//! A path across functions as what its reader follows: stretches of one activation after the other.
+//! A path across functions as what its reader follows: parts of one activation after the other.
 
 use crate::method::path::route::Stop;
 use crate::unit::Unit;
@@ -19,28 +19,28 @@ pub struct Visit {
     pub until: Option<u32>,
 }
 
-/// Visits of one activation that follow each other.
+/// A part of a path: visits of one activation that follow each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stretch {
+pub struct PathPart {
     /// The function.
     pub function: FunctionId,
     /// How many calls deep, the outermost activation of the path at 0.
     pub depth: u32,
     /// The calls that are open around it, as far as the path knows them, outermost first.
     pub chain: Vec<(FunctionId, CallId)>,
-    /// The way to it is not known to the path: it began in a callee.
+    /// How it was reached is not known to the path: it began in a callee.
     pub came_back: bool,
     /// What it executes.
     pub visits: Vec<Visit>,
-    /// The stretch is part of the context-prefix, which other paths have executed.
+    /// The part belongs to the context-prefix, which other paths have executed.
     pub context: bool,
     /// An activation begins with it.
     pub enters: bool,
 }
 
-/// The stretches of a path.
+/// The parts of a path.
 #[must_use]
-pub fn stretches(unit: &Unit<'_>, numbering: &Numbering, steps: &[Step]) -> Vec<Stretch> {
+pub fn path_parts(unit: &Unit<'_>, numbering: &Numbering, steps: &[Step]) -> Vec<PathPart> {
     let active = active_suffix(numbering, steps);
     let mut follower =
         Follower { unit, out: Vec::new(), chain: Vec::new(), came_back: false, depths: Vec::new(), depth: 0 };
@@ -68,10 +68,10 @@ pub fn stretches(unit: &Unit<'_>, numbering: &Numbering, steps: &[Step]) -> Vec<
     }
     let Follower { mut out, depths, .. } = follower;
     let outermost = depths.iter().copied().min().unwrap_or(0);
-    for (stretch, depth) in out.iter_mut().zip(depths) {
-        stretch.depth = depth.abs_diff(outermost);
+    for (part, depth) in out.iter_mut().zip(depths) {
+        part.depth = depth.abs_diff(outermost);
     }
-    out.retain(|stretch| !stretch.visits.is_empty() || stretch.enters);
+    out.retain(|part| !part.visits.is_empty() || part.enters);
     out
 }
 
@@ -86,10 +86,10 @@ pub fn place_of(function: &Function, call: CallId) -> Option<(Block, u32)> {
 
 struct Follower<'a> {
     unit: &'a Unit<'a>,
-    out: Vec<Stretch>,
+    out: Vec<PathPart>,
     chain: Vec<(FunctionId, CallId)>,
     came_back: bool,
-    /// Per stretch, how deep it is beside where the path began.
+    /// Per part, how deep it is beside where the path began.
     depths: Vec<i32>,
     depth: i32,
 }
@@ -101,21 +101,21 @@ impl Follower<'_> {
 
     fn open(&mut self, function: FunctionId, context: bool, enters: bool) {
         let (chain, came_back) = (self.chain.clone(), self.came_back);
-        self.out.push(Stretch { function, depth: 0, chain, came_back, visits: Vec::new(), context, enters });
+        self.out.push(PathPart { function, depth: 0, chain, came_back, visits: Vec::new(), context, enters });
         self.depths.push(self.depth);
     }
 
-    /// The stretch that goes on; a new one where the context-prefix is over.
-    fn here(&mut self, function: FunctionId, context: bool) -> Option<&mut Stretch> {
-        if self.out.last().is_some_and(|stretch| stretch.context != context) {
+    /// The part that goes on; a new one where the context-prefix is over.
+    fn here(&mut self, function: FunctionId, context: bool) -> Option<&mut PathPart> {
+        if self.out.last().is_some_and(|part| part.context != context) {
             self.open(function, context, false);
         }
         self.out.last_mut()
     }
 
     fn visit(&mut self, function: FunctionId, block: Block, after_calls: u32, context: bool) {
-        if let Some(stretch) = self.here(function, context) {
-            stretch.visits.push(Visit { block, after_calls, until: None });
+        if let Some(part) = self.here(function, context) {
+            part.visits.push(Visit { block, after_calls, until: None });
         }
     }
 
@@ -126,7 +126,7 @@ impl Follower<'_> {
     /// The block is left at the call.
     fn until(&mut self, function: FunctionId, call: CallId) {
         let Some((_, before)) = self.index(function, call) else { return };
-        if let Some(visit) = self.out.last_mut().and_then(|stretch| stretch.visits.last_mut()) {
+        if let Some(visit) = self.out.last_mut().and_then(|part| part.visits.last_mut()) {
             visit.until = Some(before);
         }
     }
@@ -134,7 +134,7 @@ impl Follower<'_> {
     /// The block goes on behind the call.
     fn behind(&mut self, function: FunctionId, call: CallId) {
         let Some((block, before)) = self.index(function, call) else { return };
-        let context = self.out.last().is_some_and(|stretch| stretch.context);
+        let context = self.out.last().is_some_and(|part| part.context);
         self.visit(function, block, before.saturating_add(1), context);
     }
 
@@ -145,8 +145,8 @@ impl Follower<'_> {
         };
         match role {
             Role::Enter => {
-                if let Some(stretch) = self.here(function, context) {
-                    stretch.enters = true;
+                if let Some(part) = self.here(function, context) {
+                    part.enters = true;
                 }
                 self.visit(function, Block(0), 0, context);
             }
@@ -166,8 +166,8 @@ impl Follower<'_> {
             Role::EndAtCall(call) => self.until(function, call),
             Role::EndAtBlock(_) => {
                 // The next path begins with its body.
-                if let Some(stretch) = self.out.last_mut() {
-                    stretch.visits.pop();
+                if let Some(part) = self.out.last_mut() {
+                    part.visits.pop();
                 }
             }
             Role::Return(_) | Role::EndOnEdge(_) | Role::Inside(_) | Role::ToDispatch(_) | Role::Cross(..) => {}
@@ -175,7 +175,7 @@ impl Follower<'_> {
     }
 }
 
-impl Stretch {
+impl PathPart {
     /// The lines that it runs through.
     #[must_use]
     pub fn stops(&self, function: &Function) -> Vec<Stop> {
