@@ -5,7 +5,7 @@
 
 use super::table;
 use crate::error::Error;
-use std::ffi::{CStr, c_uint};
+use std::ffi::{CStr, c_char, c_uint};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, Once, OnceLock};
@@ -50,6 +50,15 @@ impl Library {
 static LOADED: OnceLock<Library> = OnceLock::new();
 static LOADING: Mutex<()> = Mutex::new(());
 
+/// Ends the process with what LLVM says of an error that it does not go on from; LLVM expects no return.
+extern "C" fn end_in_a_sentence(reason: *const c_char) {
+    // SAFETY: LLVM hands over a string of its own.
+    let reason = unsafe { CStr::from_ptr(reason) }.to_string_lossy();
+    let reason = reason.trim_end_matches(['.', '!', '\n']);
+    eprintln!("error: LLVM cannot compile this: {reason}; look at the processor and the features that it is made for");
+    std::process::exit(1);
+}
+
 /// Loads LLVM unless it is loaded, registers the x86 target and makes LLVM's fatal errors messages.
 ///
 /// # Errors
@@ -63,6 +72,7 @@ pub fn ensure_loaded() -> Result<(), Error> {
     table::fill(&library)?;
     // SAFETY: the table is filled, and this runs once, before any other use of LLVM.
     unsafe {
+        table::LLVMInstallFatalErrorHandler(Some(end_in_a_sentence));
         table::LLVMInitializeX86TargetInfo();
         table::LLVMInitializeX86Target();
         table::LLVMInitializeX86TargetMC();

@@ -8,6 +8,7 @@ use crate::error::Error;
 use llvm_sys::analysis::LLVMVerifierFailureAction;
 use llvm_sys::debuginfo::*;
 use llvm_sys::error::*;
+use llvm_sys::error_handling::LLVMFatalErrorHandler;
 use llvm_sys::prelude::*;
 use llvm_sys::target::LLVMTargetDataRef;
 use llvm_sys::target_machine::*;
@@ -50,6 +51,7 @@ macro_rules! table {
 }
 
 table! {
+    fn LLVMInstallFatalErrorHandler(handler: LLVMFatalErrorHandler);
     fn LLVMGetReturnType(function_ty: LLVMTypeRef) -> LLVMTypeRef;
     fn LLVMCountStructElementTypes(struct_ty: LLVMTypeRef) -> c_uint;
     fn LLVMStructGetTypeAtIndex(struct_ty: LLVMTypeRef, i: c_uint) -> LLVMTypeRef;
