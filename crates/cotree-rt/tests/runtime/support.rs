@@ -38,6 +38,9 @@ impl Flavour {
         let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("runtime");
         let mut cargo = Command::new(env!("CARGO"));
         cargo.args(["rustc", "-q", "-p", "cotree-rt", "--lib", "--crate-type", "staticlib", "--profile", "runtime"]);
+        for setting in PROFILE {
+            cargo.arg("--config").arg(format!("profile.runtime.{setting}"));
+        }
         cargo.args(["--features", feature, "--target-dir"]).arg(&target).current_dir(crate_dir);
         cargo.args(["--", "-C", "llvm-args=-inline-threshold=5"]);
         check(&mut cargo);
@@ -56,6 +59,10 @@ impl Flavour {
         object
     }
 }
+
+/// The profile that the build script of `cotree` compiles the runtime with.
+const PROFILE: [&str; 6] =
+    ["inherits=\"release\"", "debug=false", "panic=\"abort\"", "lto=\"fat\"", "codegen-units=1", "opt-level=2"];
 
 /// Runs a command that must succeed.
 pub fn check(command: &mut Command) -> Output {
