@@ -59,17 +59,10 @@ fn joined(names: &[&str]) -> (String, &'static str) {
 
 #[cfg(test)]
 mod tests {
-    use crate::BuildOptions;
-    use clap::Parser;
-
-    #[derive(Parser)]
-    struct Line {
-        #[command(flatten)]
-        options: BuildOptions,
-    }
+    use crate::line::read;
 
     fn idle(line: &str) -> String {
-        Line::parse_from(std::iter::once("x").chain(line.split_whitespace())).options.idle().join("\n")
+        read(line.split_whitespace()).idle().join("\n")
     }
 
     #[test]

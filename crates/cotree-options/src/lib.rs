@@ -5,6 +5,8 @@
 
 mod check;
 mod idle;
+#[cfg(test)]
+mod line;
 mod options;
 mod page;
 mod scope;

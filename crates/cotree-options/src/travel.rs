@@ -102,17 +102,12 @@ fn text(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::line::{self, Line};
     use crate::shape::{declared, name};
     use clap::Parser;
 
-    #[derive(Parser)]
-    struct Line {
-        #[command(flatten)]
-        options: BuildOptions,
-    }
-
     fn read(line: &[&str]) -> BuildOptions {
-        Line::parse_from(std::iter::once("x").chain(line.iter().copied())).options
+        line::read(line.iter().copied())
     }
 
     /// Some value for each option that there is.
