@@ -180,24 +180,36 @@ pub fn is_handling(pc: u64) -> bool {
     pc == &raw const cotree_rt_handling as u64
 }
 
+/// `handler_prologue!(name, frame)`: the beginning of an entry in the place of a signal handler. It makes a frame of
+/// this many bytes, and keeps what the kernel passes to handlers at the bottom of it.
+macro_rules! handler_prologue {
+    ($name:literal, $frame:literal) => {
+        concat!(
+            ".p2align 4\n.hidden ",
+            $name,
+            "\n.globl ",
+            $name,
+            "\n.type ",
+            $name,
+            ",@function\n",
+            $name,
+            ":\n.cfi_startproc\nendbr64\nsub rsp, ",
+            $frame,
+            "\n.cfi_adjust_cfa_offset ",
+            $frame,
+            "\nmov [rsp], rdi\nmov [rsp+8], rsi\nmov [rsp+16], rdx"
+        )
+    };
+}
+pub(crate) use handler_prologue;
+
 /// Defines the entries in the place of signal handlers. Each asks its function for the handler, with the signal and the
 /// address of the frame; `end` is called with that when the handler has returned.
 macro_rules! handlers {
     ($begin:path, $begin_earlier:path, $begin_once:path, $end:path) => {
         core::arch::global_asm!(
             ".pushsection .text.cotree.handler,\"ax\",@progbits",
-            ".p2align 4",
-            ".hidden cotree_rt_handler, cotree_rt_handling",
-            ".globl cotree_rt_handler, cotree_rt_handling",
-            ".type cotree_rt_handler,@function",
-            "cotree_rt_handler:",
-            ".cfi_startproc",
-            "endbr64",
-            "sub rsp, 40",
-            ".cfi_adjust_cfa_offset 40",
-            "mov [rsp], rdi",
-            "mov [rsp+8], rsi",
-            "mov [rsp+16], rdx",
+            $crate::arch::trampolines::handler_prologue!("cotree_rt_handler", 40),
             "mov rsi, rsp",
             "call {begin}",
             ".Lcotree_rt_handle:",
@@ -205,6 +217,8 @@ macro_rules! handlers {
             "mov rsi, [rsp+8]",
             "mov rdx, [rsp+16]",
             "call rax",
+            ".hidden cotree_rt_handling",
+            ".globl cotree_rt_handling",
             "cotree_rt_handling:",
             "mov rdi, rsp",
             "call {end}",
@@ -213,35 +227,13 @@ macro_rules! handlers {
             "ret",
             ".cfi_endproc",
             ".size cotree_rt_handler, .-cotree_rt_handler",
-            ".p2align 4",
-            ".hidden cotree_rt_handler_earlier",
-            ".globl cotree_rt_handler_earlier",
-            ".type cotree_rt_handler_earlier,@function",
-            "cotree_rt_handler_earlier:",
-            ".cfi_startproc",
-            "endbr64",
-            "sub rsp, 40",
-            ".cfi_adjust_cfa_offset 40",
-            "mov [rsp], rdi",
-            "mov [rsp+8], rsi",
-            "mov [rsp+16], rdx",
+            $crate::arch::trampolines::handler_prologue!("cotree_rt_handler_earlier", 40),
             "mov rsi, rsp",
             "call {begin_earlier}",
             "jmp .Lcotree_rt_handle",
             ".cfi_endproc",
             ".size cotree_rt_handler_earlier, .-cotree_rt_handler_earlier",
-            ".p2align 4",
-            ".hidden cotree_rt_handler_once",
-            ".globl cotree_rt_handler_once",
-            ".type cotree_rt_handler_once,@function",
-            "cotree_rt_handler_once:",
-            ".cfi_startproc",
-            "endbr64",
-            "sub rsp, 24",
-            ".cfi_adjust_cfa_offset 24",
-            "mov [rsp], rdi",
-            "mov [rsp+8], rsi",
-            "mov [rsp+16], rdx",
+            $crate::arch::trampolines::handler_prologue!("cotree_rt_handler_once", 24),
             "call {begin_once}",
             "mov rdi, [rsp]",
             "mov rsi, [rsp+8]",
