@@ -5,27 +5,46 @@
 
 use crate::layout::{BodyChecksum, EarlyEntry, Flags, MAGIC, PAGE, RawHeader, State, VERSION, checksum, early_slot};
 use crate::zeros;
-use core::mem::{offset_of, size_of};
+use core::mem::size_of;
 
 const WORD: usize = size_of::<u64>();
 const HEADER: usize = PAGE as usize;
 
+/// The header of the raw profile of these bytes. They are a mapping, or in any case aligned as words are: if not, or if
+/// they are less than a header, there is none.
+fn header(bytes: &[u8]) -> Option<&RawHeader> {
+    let page = bytes.first_chunk::<HEADER>()?.as_ptr().cast::<RawHeader>();
+    // SAFETY: a header is as long (`layout` asserts it) and aligned, and any bytes are one: all of its fields are
+    // integers.
+    page.is_aligned().then(|| unsafe { &*page })
+}
+
+/// The header of these bytes, to be changed: see [`header`].
+fn header_mut(bytes: &mut [u8]) -> Option<&mut RawHeader> {
+    let page = bytes.first_chunk_mut::<HEADER>()?.as_mut_ptr().cast::<RawHeader>();
+    // SAFETY: as in `header`, and the bytes are borrowed for writing. No field has padding in front of it, so that they
+    // stay initialised.
+    page.is_aligned().then(|| unsafe { &mut *page })
+}
+
 /// The bytes of a raw profile, checked.
 #[derive(Clone, Copy)]
-pub struct Profile<'a>(&'a [u8]);
+pub struct Profile<'a> {
+    header: &'a RawHeader,
+    bytes: &'a [u8],
+}
 
 impl<'a> Profile<'a> {
     /// A finished profile that can be added to others.
     pub fn new(bytes: &'a [u8]) -> Option<Self> {
-        let profile = Self(bytes);
-        let header = bytes.get(..HEADER)?;
-        let state = profile.half(offset_of!(RawHeader, state));
-        let fits = header.starts_with(&MAGIC)
-            && profile.half(offset_of!(RawHeader, version)) == VERSION
-            && (state == State::FINISHED || state == State::ABORTED)
-            && !profile.flags().has(Flags::THREADS_ALIVE)
-            && profile.word(offset_of!(RawHeader, segment_head)) == 0
-            && profile.word(offset_of!(RawHeader, trace_word)) == 0;
+        let header = header(bytes)?;
+        let profile = Self { header, bytes };
+        let fits = header.magic == MAGIC
+            && header.version == VERSION
+            && (header.state == State::FINISHED || header.state == State::ABORTED)
+            && !header.flags.has(Flags::THREADS_ALIVE)
+            && header.segment_head == 0
+            && header.trace_word == 0;
         (fits && profile.sizes_agree() && profile.checksums_agree()).then_some(profile)
     }
 
@@ -36,71 +55,61 @@ impl<'a> Profile<'a> {
 
     /// Whether it is the sum of others and of this one, which was added last.
     pub fn includes(self, other: Profile<'_>) -> bool {
-        let last = (self.half(offset_of!(RawHeader, pid)), self.word(offset_of!(RawHeader, last_started_ns)));
-        last == (other.process(), other.word(offset_of!(RawHeader, started_ns)))
+        (self.process(), self.header.last_started_ns) == (other.process(), other.header.started_ns)
     }
 
     /// The process.
     pub fn process(self) -> u32 {
-        self.half(offset_of!(RawHeader, pid))
-    }
-
-    fn flags(self) -> Flags {
-        Flags::from_bits(self.word(offset_of!(RawHeader, flags)))
+        self.header.pid
     }
 
     fn sizes_agree(self) -> bool {
-        let slabs = self.word(offset_of!(RawHeader, slab_count)).checked_mul(self.stride() as u64);
+        let slabs = self.header.slab_count.checked_mul(self.stride() as u64);
         let end = slabs.and_then(|slabs| slabs.checked_add(self.slabs_offset() as u64));
         let early = self.capacity().checked_mul(size_of::<EarlyEntry>()).and_then(|size| size.checked_add(HEADER));
         let counted = self.counters().checked_mul(WORD);
-        self.word(offset_of!(RawHeader, early_offset)) == PAGE
+        self.header.early_offset == PAGE
             && self.capacity().is_power_of_two()
             && early.is_some_and(|end| end <= self.slabs_offset())
             && counted.is_some_and(|size| size <= self.stride())
             && self.stride() > 0
-            && end == Some(self.0.len() as u64)
+            && end == Some(self.bytes.len() as u64)
     }
 
     fn checksums_agree(self) -> bool {
-        let Some((header, body)) = self.0.split_first_chunk::<HEADER>() else { return false };
-        let mut page = *header;
-        put(&mut page, offset_of!(RawHeader, header_checksum), 0);
+        /// A copy of the header page.
+        #[repr(align(8))]
+        struct Page([u8; HEADER]);
+
+        let Some((page, body)) = self.bytes.split_first_chunk::<HEADER>() else { return false };
+        let mut page = Page(*page);
+        let Some(copy) = header_mut(&mut page.0) else { return false };
+        copy.header_checksum = 0;
         let mut sum = BodyChecksum::new(body.len() as u64);
         sum.add(body);
-        checksum(&page) == self.word(offset_of!(RawHeader, header_checksum))
-            && sum.finish() == self.word(offset_of!(RawHeader, body_checksum))
-    }
-
-    fn word(self, at: usize) -> u64 {
-        word(self.0, at)
-    }
-
-    fn half(self, at: usize) -> u32 {
-        self.word(at & !7).to_le_bytes()[at & 4..].first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes))
+        checksum(&page.0) == self.header.header_checksum && sum.finish() == self.header.body_checksum
     }
 
     fn counters(self) -> usize {
-        self.word(offset_of!(RawHeader, counter_count)) as usize
+        self.header.counter_count as usize
     }
 
     fn stride(self) -> usize {
-        self.word(offset_of!(RawHeader, slab_stride)) as usize
+        self.header.slab_stride as usize
     }
 
     fn slabs_offset(self) -> usize {
-        self.word(offset_of!(RawHeader, slabs_offset)) as usize
+        self.header.slabs_offset as usize
     }
 
     fn capacity(self) -> usize {
-        self.word(offset_of!(RawHeader, early_capacity)) as usize
+        self.header.early_capacity as usize
     }
 
     /// How many of its runs finished, and how many aborted.
     fn runs(self) -> [u64; 2] {
-        let told = [offset_of!(RawHeader, runs_finished), offset_of!(RawHeader, runs_aborted)].map(|at| self.word(at));
-        match told {
-            [0, 0] if self.half(offset_of!(RawHeader, state)) == State::ABORTED => [0, 1],
+        match [self.header.runs_finished, self.header.runs_aborted] {
+            [0, 0] if self.header.state == State::ABORTED => [0, 1],
             [0, 0] => [1, 0],
             told => told,
         }
@@ -115,35 +124,23 @@ pub fn add(sum: &mut [u8], from: Profile<'_>) -> Option<()> {
     }
     let first = !sum.starts_with(&MAGIC);
     if first {
-        sum.get_mut(..HEADER)?.copy_from_slice(from.0.get(..HEADER)?);
-        for at in [offset_of!(RawHeader, runs_finished), offset_of!(RawHeader, runs_aborted)] {
-            put(sum, at, 0);
+        sum.get_mut(..HEADER)?.copy_from_slice(from.bytes.get(..HEADER)?);
+    }
+    let all = header_mut(sum)?;
+    if first {
+        (all.runs_finished, all.runs_aborted, all.slab_count) = (0, 0, 1);
+        if all.last_started_ns == 0 {
+            all.last_started_ns = all.started_ns;
         }
-        put(sum, offset_of!(RawHeader, slab_count), 1);
-        if from.word(offset_of!(RawHeader, last_started_ns)) == 0 {
-            put(sum, offset_of!(RawHeader, last_started_ns), from.word(offset_of!(RawHeader, started_ns)));
-        }
+    } else if are_alike(all, from.header) {
+        join_headers(all, from.header);
     } else {
-        const SAME: [usize; 7] = [
-            offset_of!(RawHeader, unit),
-            offset_of!(RawHeader, unit) + WORD,
-            offset_of!(RawHeader, counter_count),
-            offset_of!(RawHeader, slabs_offset),
-            offset_of!(RawHeader, slab_stride),
-            offset_of!(RawHeader, early_capacity),
-            offset_of!(RawHeader, path_metric),
-        ];
-        if SAME.iter().any(|&at| word(sum, at) != from.word(at)) {
-            return None;
-        }
-        join_headers(sum, from);
+        return None;
     }
-    let runs = [offset_of!(RawHeader, runs_finished), offset_of!(RawHeader, runs_aborted)];
-    for (at, more) in runs.into_iter().zip(from.runs()) {
-        let all = word(sum, at).checked_add(more)?;
-        put(sum, at, all);
-    }
-    let wraps = from.flags().has(Flags::CALL_SUMS);
+    let [finished, aborted] = from.runs();
+    all.runs_finished = all.runs_finished.checked_add(finished)?;
+    all.runs_aborted = all.runs_aborted.checked_add(aborted)?;
+    let wraps = from.header.flags.has(Flags::CALL_SUMS);
     add_counters(sum, from, if wraps { wrapping } else { u64::checked_add })?;
     add_exits(sum, from, if wraps { wrapping } else { checked_signed })
 }
@@ -161,23 +158,29 @@ fn checked_signed(a: u64, b: u64) -> Option<u64> {
     a.cast_signed().checked_add(b.cast_signed()).map(i64::cast_unsigned)
 }
 
+/// Are they profiles of one build, with tables of one size?
+fn are_alike(a: &RawHeader, b: &RawHeader) -> bool {
+    a.unit == b.unit
+        && a.counter_count == b.counter_count
+        && a.slabs_offset == b.slabs_offset
+        && a.slab_stride == b.slab_stride
+        && a.early_capacity == b.early_capacity
+        && a.path_metric == b.path_metric
+}
+
 /// What the header says of all runs, and of the last one.
-fn join_headers(sum: &mut [u8], from: Profile<'_>) {
-    let (started, ended) = (offset_of!(RawHeader, started_ns), offset_of!(RawHeader, ended_ns));
-    let flags = word(sum, offset_of!(RawHeader, flags)) | from.word(offset_of!(RawHeader, flags));
-    put(sum, offset_of!(RawHeader, flags), flags);
-    put(sum, offset_of!(RawHeader, last_started_ns), from.word(started));
-    let (first, last) = (word(sum, started).min(from.word(started)), word(sum, ended).max(from.word(ended)));
-    put(sum, started, first);
-    put(sum, ended, last);
-    // The process, and beside it no threads.
-    put(sum, offset_of!(RawHeader, pid), from.process().into());
+fn join_headers(all: &mut RawHeader, from: &RawHeader) {
+    all.flags |= from.flags;
+    all.last_started_ns = from.started_ns;
+    all.started_ns = all.started_ns.min(from.started_ns);
+    all.ended_ns = all.ended_ns.max(from.ended_ns);
+    (all.pid, all.threads_alive) = (from.pid, 0);
 }
 
 fn add_counters(sum: &mut [u8], from: Profile<'_>, add: Add) -> Option<()> {
     let counted = from.counters() * WORD;
     let to = sum.get_mut(from.slabs_offset()..)?.get_mut(..counted)?;
-    for slab in from.0.get(from.slabs_offset()..)?.chunks_exact(from.stride()) {
+    for slab in from.bytes.get(from.slabs_offset()..)?.chunks_exact(from.stride()) {
         let slab = slab.get(..counted)?;
         let mut start = 0;
         while let Some(block) = slab.get(start..).and_then(zeros::first_block) {
@@ -197,7 +200,7 @@ fn add_exits(sum: &mut [u8], from: Profile<'_>, add: Add) -> Option<()> {
     let capacity = from.capacity();
     let slots = capacity * size_of::<EarlyEntry>();
     let table = sum.get_mut(HEADER..)?.get_mut(..slots)?;
-    for entry in from.0.get(HEADER..)?.get(..slots)?.chunks_exact(size_of::<EarlyEntry>()) {
+    for entry in from.bytes.get(HEADER..)?.get(..slots)?.chunks_exact(size_of::<EarlyEntry>()) {
         let (address, count) = (word(entry, 0), word(entry, WORD));
         if address == 0 {
             continue;
@@ -214,16 +217,17 @@ fn add_exits(sum: &mut [u8], from: Profile<'_>, add: Add) -> Option<()> {
 
 /// Completes a sum.
 pub fn seal(sum: &mut [u8]) {
-    let aborted = word(sum, offset_of!(RawHeader, runs_finished)) == 0;
-    let state = if aborted { State::ABORTED } else { State::FINISHED };
-    put(sum, offset_of!(RawHeader, version), u64::from(VERSION) | u64::from(state) << 32);
-    let Some((header, body)) = sum.split_first_chunk_mut::<HEADER>() else { return };
+    let Some((page, body)) = sum.split_first_chunk_mut::<HEADER>() else { return };
     let mut checked = BodyChecksum::new(body.len() as u64);
     checked.add(body);
-    put(header, offset_of!(RawHeader, body_checksum), checked.finish());
-    put(header, offset_of!(RawHeader, header_checksum), 0);
-    let own = checksum(header);
-    put(header, offset_of!(RawHeader, header_checksum), own);
+    let Some(all) = header_mut(page) else { return };
+    all.version = VERSION;
+    all.state = if all.runs_finished == 0 { State::ABORTED } else { State::FINISHED };
+    all.body_checksum = checked.finish();
+    all.header_checksum = 0;
+    let own = checksum(page);
+    let Some(all) = header_mut(page) else { return };
+    all.header_checksum = own;
 }
 
 /// The word at an offset; 0 where there is none.
@@ -237,12 +241,6 @@ fn put(bytes: &mut [u8], at: usize, word: u64) {
     }
 }
 
-const _: () = assert!(offset_of!(RawHeader, state) == offset_of!(RawHeader, version) + 4);
-const _: () = assert!(offset_of!(RawHeader, version).is_multiple_of(WORD));
-const _: () = assert!(offset_of!(RawHeader, threads_alive) == offset_of!(RawHeader, pid) + 4);
-const _: () = assert!(offset_of!(RawHeader, pid).is_multiple_of(WORD));
-const _: () = assert!(offset_of!(RawHeader, path_metric).is_multiple_of(WORD));
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -255,19 +253,12 @@ mod tests {
     fn profile(process: u32, slabs: usize, counts: &[(usize, u64)], exits: &[(u64, i64)]) -> Vec<u8> {
         let mut bytes = vec![0; 2 * HEADER + slabs * STRIDE];
         bytes[..8].copy_from_slice(&MAGIC);
-        let words = [
-            (offset_of!(RawHeader, pid), process.into()),
-            (offset_of!(RawHeader, started_ns), 1000 + u64::from(process)),
-            (offset_of!(RawHeader, ended_ns), 2000 + u64::from(process)),
-            (offset_of!(RawHeader, counter_count), 300),
-            (offset_of!(RawHeader, slabs_offset), 2 * PAGE),
-            (offset_of!(RawHeader, slab_stride), STRIDE as u64),
-            (offset_of!(RawHeader, slab_count), slabs as u64),
-            (offset_of!(RawHeader, early_offset), PAGE),
-            (offset_of!(RawHeader, early_capacity), 8),
-            (offset_of!(RawHeader, runs_finished), 1),
-        ];
-        words.iter().for_each(|&(at, word)| put(&mut bytes, at, word));
+        let header = header_mut(&mut bytes).expect("it is aligned");
+        (header.pid, header.counter_count) = (process, 300);
+        (header.started_ns, header.ended_ns) = (1000 + u64::from(process), 2000 + u64::from(process));
+        (header.slabs_offset, header.slab_stride, header.slab_count) = (2 * PAGE, STRIDE as u64, slabs as u64);
+        (header.early_offset, header.early_capacity) = (PAGE, 8);
+        header.runs_finished = 1;
         for (number, &(counter, count)) in counts.iter().enumerate() {
             put(&mut bytes, 2 * HEADER + number % slabs * STRIDE + counter * WORD, count);
         }
@@ -311,8 +302,8 @@ mod tests {
         let all = sum_of(&[&both, &three]).expect("a sum");
         assert_eq!([0, 1, 150, 299].map(|number| counter(&all, number)), [9, 1, 7, 5]);
         assert_eq!(Profile::new(&all).expect("a profile").runs(), [3, 0]);
-        assert_eq!(word(&all, offset_of!(RawHeader, started_ns)), 1001);
-        assert_eq!(word(&all, offset_of!(RawHeader, ended_ns)), 2003);
+        let header = header(&all).expect("it is aligned");
+        assert_eq!((header.started_ns, header.ended_ns), (1001, 2003));
     }
 
     #[test]
@@ -346,7 +337,7 @@ mod tests {
         assert!(sum_of(&[&full, &good]).is_none());
         assert!(sum_of(&[&full, &full]).is_some());
         let mut other = good.clone();
-        other[offset_of!(RawHeader, unit)] = 1;
+        header_mut(&mut other).expect("it is aligned").unit[0] = 1;
         seal(&mut other);
         assert!(sum_of(&[&good, &other]).is_none());
     }

@@ -11,7 +11,8 @@ use crate::runtime::os::sys;
 use core::ffi::CStr;
 use core::mem::offset_of;
 
-/// As much of the header as is looked at.
+/// As much of the header as is looked at: not the whole page, which is much for the stack of a program at its start.
+/// So the fields are taken by their offsets.
 const HEAD: usize = offset_of!(RawHeader, started_ns) + 8;
 
 /// Clocks are read one after the other, and the kernel's has steps of ten milliseconds.

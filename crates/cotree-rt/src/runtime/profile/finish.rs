@@ -92,7 +92,8 @@ pub fn seal(
     }
 }
 
-/// The version is in the same word, before it.
+/// The version is in the same word, before it. The header page is in the mapping, and one word of it is other than in
+/// the sum: so the word is named by its offset, and no page is copied to the stack of a program that ends.
 const STATE: usize = core::mem::offset_of!(RawHeader, version);
 const _: () = assert!(core::mem::offset_of!(RawHeader, state) == STATE + 4 && STATE.is_multiple_of(8));
 
