@@ -10,7 +10,6 @@ pub mod folded;
 pub mod format;
 mod json;
 mod lcov;
-pub mod llvm_sample;
 pub mod pprof;
 mod remarks;
 pub mod speedscope;
@@ -20,7 +19,7 @@ mod weights;
 pub use format::{Export, ExportError, ExportOptions, Format, Needs};
 
 /// All formats, the usual one first.
-pub const FORMATS: [Format; 11] = [
+pub const FORMATS: [Format; 10] = [
     json::FORMAT,
     lcov::FORMAT,
     weights::FORMAT,
@@ -29,7 +28,6 @@ pub const FORMATS: [Format; 11] = [
     folded::FORMAT,
     flamegraph::FORMAT,
     speedscope::FORMAT,
-    llvm_sample::FORMAT,
     symbol_order::FORMAT,
     symbol_order::SECTIONS,
 ];
