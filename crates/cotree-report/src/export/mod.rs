@@ -10,6 +10,7 @@ pub mod folded;
 pub mod format;
 mod json;
 mod lcov;
+pub mod llvm_sample;
 pub mod pprof;
 mod remarks;
 pub mod speedscope;
@@ -19,7 +20,7 @@ mod weights;
 pub use format::{Export, ExportError, ExportOptions, Format, Needs};
 
 /// All formats, the usual one first.
-pub const FORMATS: [Format; 10] = [
+pub const FORMATS: [Format; 11] = [
     json::FORMAT,
     lcov::FORMAT,
     weights::FORMAT,
@@ -28,6 +29,7 @@ pub const FORMATS: [Format; 10] = [
     folded::FORMAT,
     flamegraph::FORMAT,
     speedscope::FORMAT,
+    llvm_sample::FORMAT,
     symbol_order::FORMAT,
     symbol_order::SECTIONS,
 ];
