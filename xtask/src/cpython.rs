@@ -130,9 +130,8 @@ impl std::fmt::Display for Outcome {
 
 /// Runs a module of tests, and removes the profiles that this leaves.
 fn outcome(build: &Path, test: &str) -> Result<Outcome> {
-    let mut run = Command::new("env");
-    run.args(["--default-signal=INT", "./python", "-m", "test", "-v", "--timeout", "300", test]).current_dir(build);
-    run.env_remove("COTREE_FILE").env("LC_ALL", "C.UTF-8");
+    let mut run = tests(build);
+    run.args(["-v", "--timeout", "300", test]).env("LC_ALL", "C.UTF-8");
     let output = command::output(&mut run)?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     let mut said: Vec<String> = Vec::new();
@@ -152,6 +151,13 @@ fn outcome(build: &Path, test: &str) -> Result<Outcome> {
     }
     clear(&profiles(build))?;
     Ok(Outcome { end: command::ending(&output).to_string(), said })
+}
+
+/// Runs modules of tests, which are to be named.
+fn tests(build: &Path) -> Command {
+    let mut run = Command::new("env");
+    run.args(["--default-signal=INT", "./python", "-m", "test"]).current_dir(build).env_remove("COTREE_FILE");
+    run
 }
 
 /// Where a build's profiles go.
@@ -290,8 +296,7 @@ impl Place {
     fn trained(&self, context: &Context) -> Result<String> {
         let build = self.linked(context, "training", &["--profile", "edge"])?;
         for test in TRAINING {
-            let mut run = Command::new("./python");
-            command::succeed(run.args(["-m", "test", test]).current_dir(&build).env_remove("COTREE_FILE"))?;
+            command::succeed(tests(&build).arg(test))?;
         }
         let sum = self.folder.join("training.weights");
         let mut export = context.cotree();
