@@ -130,9 +130,13 @@ impl<'t> Cursor<'t, '_> {
         self.find(calling.function).is_some_and(|tables| tables.passes_over(calling.call))
     }
 
-    /// The last activation that has left without a byte had not yet done so. False if there is none.
+    /// The last activation that has left without a byte had not yet done so. False if there is none, or if the stack is
+    /// less deep than it was: the stream is damaged.
     fn bring_back(&mut self) -> bool {
-        let Some(Left { depth, activation, around }) = self.at.left.pop() else { return false };
+        let deep = self.at.stack.len();
+        let Some(Left { depth, activation, around }) = self.at.left.pop_if(|left| left.depth <= deep) else {
+            return false;
+        };
         for activation in self.at.stack.drain(depth..).rev() {
             self.at.pending.push_back(Event::Abandoned(activation.function, activation.calling));
         }
