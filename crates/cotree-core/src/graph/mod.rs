@@ -6,6 +6,7 @@
 //! - [`forest`], [`union_find`]: how spanning trees are built.
 //! - [`arcs`]: acyclic graphs of labelled arcs, on which paths are numbered.
 //! - `flow`: flow conservation, which gives the counts of edges without counters.
+//! - `strong`: strongly connected components.
 
 pub mod arcs;
 pub mod cfg;
@@ -15,4 +16,5 @@ pub(crate) mod flow;
 pub mod forest;
 pub mod loops;
 pub mod sese;
+pub(crate) mod strong;
 pub mod union_find;

@@ -3,11 +3,12 @@
 //! Only loops without a call that ends a segment go round. They are the strongly connected components of the nodes, and
 //! retreating edges of a depth-first search over the whole graph cut them.
 
-use super::segments::{Link, Node, Segments, Target};
+use super::segments::{Link, Segments, Target};
 use super::types::{TraceError, TraceKey};
 use crate::facts::Function;
 use crate::graph::cfg::Cfg;
 use crate::graph::dfs::Dfs;
+use crate::graph::strong;
 use crate::ids::Edge;
 use crate::weight::weighting::Weighting;
 use std::collections::BTreeMap;
@@ -51,55 +52,12 @@ pub(super) fn cycles(function: &Function, cfg: &Cfg, key: &TraceKey) -> Result<V
     Ok(cycles)
 }
 
-/// Per node, the strongly connected component that it is in (Tarjan's algorithm with a stack of its own). Components
-/// are numbered so that links between them lead to lower numbers.
+/// Per node, the strongly connected component that it is in.
 fn components(segments: &Segments) -> Vec<u32> {
-    const NONE: u32 = u32::MAX;
-    let count = segments.nodes.len();
-    let mut found = vec![NONE; count];
-    let (mut index, mut low) = (vec![NONE; count], vec![0u32; count]);
-    let (mut next, mut components) = (0u32, 0u32);
-    let mut path: Vec<Node> = Vec::new();
-    let mut open: Vec<(Node, usize)> = Vec::new();
-    for root in 0..count {
-        if index[root] != NONE {
-            continue;
-        }
-        open.push((root, 0));
-        while let Some((node, link)) = open.last_mut() {
-            let node = *node;
-            if *link == 0 {
-                (index[node], low[node]) = (next, next);
-                next += 1;
-                path.push(node);
-            }
-            let ahead = segments.links(node).get(*link).copied();
-            *link += 1;
-            match ahead {
-                Some(Link { target: Target::Node(to), .. }) if index[to] == NONE => open.push((to, 0)),
-                Some(Link { target: Target::Node(to), .. }) if found[to] == NONE => {
-                    low[node] = low[node].min(index[to])
-                }
-                Some(_) => {}
-                None => {
-                    open.pop();
-                    if let Some(&(before, _)) = open.last() {
-                        low[before] = low[before].min(low[node]);
-                    }
-                    if low[node] == index[node] {
-                        while let Some(member) = path.pop() {
-                            found[member] = components;
-                            if member == node {
-                                break;
-                            }
-                        }
-                        components += 1;
-                    }
-                }
-            }
-        }
-    }
-    found
+    strong::components(segments.nodes.len(), |node, link| {
+        let link = segments.links(node).get(link)?;
+        Some(if let Target::Node(to) = link.target { Some(to) } else { None })
+    })
 }
 
 /// The edges that have to be cut besides, in order, so that no node has more than about that many ways: the coldest

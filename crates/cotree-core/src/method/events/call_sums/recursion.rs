@@ -1,5 +1,6 @@
 //! Which functions may be entered again while they run, and at which calls.
 
+use crate::graph::strong;
 use crate::method::events::EventPlan;
 use crate::method::events::reach::CallGraph;
 
@@ -7,7 +8,7 @@ use crate::method::events::reach::CallGraph;
 /// is measured by itself.
 pub(super) struct Components {
     /// Per function, then of unknown code, the number of its component.
-    of: Vec<usize>,
+    of: Vec<u32>,
     /// Per component, may what is in it call itself?
     circular: Vec<bool>,
 }
@@ -28,63 +29,18 @@ impl Components {
         Self::of_graph(&next)
     }
 
-    /// Tarjan's strongly connected components, without recursion.
     fn of_graph(next: &[Vec<usize>]) -> Self {
-        const NEW: usize = usize::MAX;
-        let mut components = Self { of: vec![NEW; next.len()], circular: Vec::new() };
-        let mut index = vec![NEW; next.len()];
-        let mut low = vec![0; next.len()];
-        let (mut begun, mut stack) = (0, Vec::new());
-        for root in 0..next.len() {
-            if index[root] != NEW {
-                continue;
-            }
-            let mut open = vec![(root, 0usize)];
-            while let Some((node, at)) = open.last_mut() {
-                let node = *node;
-                if *at == 0 {
-                    (index[node], low[node]) = (begun, begun);
-                    begun += 1;
-                    stack.push(node);
-                }
-                let Some(&to) = next[node].get(*at) else {
-                    open.pop();
-                    if let Some(&(parent, _)) = open.last() {
-                        low[parent] = low[parent].min(low[node]);
-                    }
-                    if low[node] == index[node] {
-                        components.close(&mut stack, node, next);
-                    }
-                    continue;
-                };
-                *at += 1;
-                if index[to] == NEW {
-                    open.push((to, 0));
-                } else if components.of[to] == NEW {
-                    low[node] = low[node].min(index[to]);
-                }
-            }
+        let of = strong::components(next.len(), |node, arrow| next[node].get(arrow).copied().map(Some));
+        let mut circular = vec![false; of.len()];
+        for (node, to) in next.iter().enumerate().flat_map(|(node, all)| all.iter().map(move |&to| (node, to))) {
+            circular[of[node] as usize] |= of[node] == of[to];
         }
-        components
-    }
-
-    /// A component is complete: all that is on the stack from its first node on.
-    fn close(&mut self, stack: &mut Vec<usize>, first: usize, next: &[Vec<usize>]) {
-        let number = self.circular.len();
-        let mut size = 0;
-        while let Some(node) = stack.pop() {
-            self.of[node] = number;
-            size += 1;
-            if node == first {
-                break;
-            }
-        }
-        self.circular.push(size > 1 || next[first].contains(&first));
+        Self { of, circular }
     }
 
     /// May the function be entered again while it runs?
     pub fn is_recursive(&self, function: usize) -> bool {
-        self.circular[self.of[function]]
+        self.circular[self.of[function] as usize]
     }
 
     /// May a call that enters these functions, or unknown code, lead back to its caller?
