@@ -13,6 +13,7 @@ use cotree_core::ids::{FunctionId, Site};
 use cotree_rt::layout;
 use object::read::{Object, ObjectSection, ObjectSymbol, ReadCache};
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -132,38 +133,32 @@ impl BinaryFile {
     /// # Errors
     /// See [`BinaryError`].
     pub fn open(path: &Path) -> Result<Self, BinaryError> {
-        let io = |cause| BinaryError::Io { path: path.to_owned(), cause };
-        let file = regular::open(path).map_err(io)?;
-        let cache = ReadCache::new(file);
-        match object::FileKind::parse(&cache) {
-            Ok(object::FileKind::Elf32 | object::FileKind::Elf64) => {}
-            _ => return Err(BinaryError::NotElf { path: path.to_owned() }),
-        }
-        let damaged = |e: object::Error| BinaryError::DamagedElf { path: path.to_owned(), reason: e.to_string() };
-        let elf = object::File::parse(&cache).map_err(damaged)?;
-        if elf.kind() == object::ObjectKind::Relocatable {
-            return Err(BinaryError::NotLinked { path: path.to_owned() });
-        }
-        let section = elf.section_by_name(MAP_SECTION).ok_or_else(|| BinaryError::NoMap { path: path.to_owned() })?;
-        let (map, unit) = map::decode(section.data().map_err(damaged)?).map_err(|reason| match reason {
-            MapError::Wire(WireError::Version { found: version, .. }) => {
-                BinaryError::Version { path: path.to_owned(), version }
-            }
-            MapError::Wire(WireError::NewerSection(section)) => {
-                BinaryError::NewerSection { path: path.to_owned(), section }
-            }
-            reason => BinaryError::Map { path: path.to_owned(), reason },
-        })?;
-        let records = match elf.section_by_name(FUNCS_SECTION) {
-            Some(section) => section.data().map_err(damaged)?,
-            None => &[],
-        };
-        let symbols =
-            elf.symbols().filter(|s| s.is_definition()).filter_map(|s| Some((s.address(), s.name().ok()?.to_owned())));
-        let functions = place(records, elf.is_little_endian(), &map, symbols)
-            .map_err(|reason| BinaryError::Functions { path: path.to_owned(), reason })?;
-        let index = index_of(&map);
-        Ok(Self { path: path.to_owned(), unit, map, functions, index })
+        with_linked(path, |elf| {
+            let damaged = |e: object::Error| damaged(path, e);
+            let section =
+                elf.section_by_name(MAP_SECTION).ok_or_else(|| BinaryError::NoMap { path: path.to_owned() })?;
+            let (map, unit) = map::decode(section.data().map_err(damaged)?).map_err(|reason| match reason {
+                MapError::Wire(WireError::Version { found: version, .. }) => {
+                    BinaryError::Version { path: path.to_owned(), version }
+                }
+                MapError::Wire(WireError::NewerSection(section)) => {
+                    BinaryError::NewerSection { path: path.to_owned(), section }
+                }
+                reason => BinaryError::Map { path: path.to_owned(), reason },
+            })?;
+            let records = match elf.section_by_name(FUNCS_SECTION) {
+                Some(section) => section.data().map_err(damaged)?,
+                None => &[],
+            };
+            let symbols = elf
+                .symbols()
+                .filter(|s| s.is_definition())
+                .filter_map(|s| Some((s.address(), s.name().ok()?.to_owned())));
+            let functions = place(records, elf.is_little_endian(), &map, symbols)
+                .map_err(|reason| BinaryError::Functions { path: path.to_owned(), reason })?;
+            let index = index_of(&map);
+            Ok(Self { path: path.to_owned(), unit, map, functions, index })
+        })
     }
 
     /// Changes every name and path of the map. What is recovered must be recovered before that.
@@ -373,6 +368,29 @@ impl BinaryFile {
         }
         bodies.into_iter().collect()
     }
+}
+
+/// Opens a linked ELF file and shows it to `read`.
+pub(crate) fn with_linked<T, E: From<BinaryError>>(
+    path: &Path,
+    read: impl FnOnce(&object::File<'_, &ReadCache<File>>) -> Result<T, E>,
+) -> Result<T, E> {
+    let file = regular::open(path).map_err(|cause| BinaryError::Io { path: path.to_owned(), cause })?;
+    let cache = ReadCache::new(file);
+    match object::FileKind::parse(&cache) {
+        Ok(object::FileKind::Elf32 | object::FileKind::Elf64) => {}
+        _ => return Err(BinaryError::NotElf { path: path.to_owned() }.into()),
+    }
+    let elf = object::File::parse(&cache).map_err(|e| damaged(path, e))?;
+    if elf.kind() == object::ObjectKind::Relocatable {
+        return Err(BinaryError::NotLinked { path: path.to_owned() }.into());
+    }
+    read(&elf)
+}
+
+/// Says that an ELF file is damaged.
+pub(crate) fn damaged(path: &Path, error: object::Error) -> BinaryError {
+    BinaryError::DamagedElf { path: path.to_owned(), reason: error.to_string() }
 }
 
 fn index_of(map: &BinaryMap) -> Vec<(u32, u32)> {

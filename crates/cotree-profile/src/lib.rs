@@ -1,6 +1,7 @@
 //! Profile files: the map and plan inside a binary, raw counts, merged profiles, and the recovery of whole link units.
 //!
 //! - [`binary`]: the map that a profiled binary carries; [`map`] is its wire form.
+//! - [`coverage`]: the map of source regions that clang and rustc put into a binary.
 //! - [`raw`]: what the runtime writes. [`merged`]: what `cotree merge` writes. [`mod@file`]: either, opened the same
 //!   way.
 //! - [`recover`]: turns a binary and its counts into exact counts of every block and edge, and says which are not
@@ -20,6 +21,7 @@ pub mod atomic;
 pub mod binary;
 pub mod content;
 pub mod counts;
+pub mod coverage;
 mod elf;
 pub mod error;
 mod exits;

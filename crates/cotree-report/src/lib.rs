@@ -9,6 +9,7 @@
 //! | counts of source lines | [`lines`] | [`annotate`], [`lcov`], [`diff`] |
 //! | outcomes of branches | [`branches`] | [`annotate`], [`lcov`] |
 //! | both, file by file | [`coverage`] | the same |
+//! | regions, lines and branches by the compiler's own map | [`region_coverage`] | |
 //! | entries of functions, with their inlined copies | [`functions`] | [`report`], [`lcov`], [`diff`] |
 //! | trip counts of loops | [`loops`] | [`report`] |
 //! | executed paths, which only path methods count | [`method::path`] | [`method::path::text`], [`method::path::json`] |
@@ -40,6 +41,7 @@ pub mod lines;
 pub mod loops;
 pub mod method;
 pub mod names;
+pub mod region_coverage;
 pub mod report;
 mod revisits;
 pub mod selection;

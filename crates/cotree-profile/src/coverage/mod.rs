@@ -1,0 +1,35 @@
+//! The coverage map that clang and rustc put into an executable: which regions of the source there are, and which
+//! counters say how often each has run.
+//!
+//! The format is LLVM's (<https://llvm.org/docs/CoverageMappingFormat.html>), versions 6 and 7, as clang 14 to 22 and
+//! rustc write them. Three sections hold it:
+//!
+//! | section | what is in it | module |
+//! | --- | --- | --- |
+//! | `__llvm_covmap` | per compilation, the names of its source files | [`files`] |
+//! | `__llvm_covfun` | per function, a record: hashes and encoded regions | [`records`], [`regions`] |
+//! | `__llvm_prf_names` | the names of functions, which records refer to by hash | [`names`] |
+//!
+//! A region's count is a counter of its function, or sums and differences of several ([`Expressions`]). This room
+//! knows nothing of how the counters were counted: a [`CounterTable`] brings their values.
+//!
+//! **The sections are hostile.** Nothing is allocated before there are bytes to back it. Expressions and expansions
+//! that would never end are refused, so whoever walks them need not look.
+
+mod bytes;
+mod counters;
+mod error;
+mod expansions;
+mod files;
+mod function;
+mod map;
+mod names;
+mod records;
+mod regions;
+mod table;
+
+pub use counters::{Counter, Expression, Expressions, Operation, Values};
+pub use error::{CoverageFault, CoverageMapError};
+pub use function::{MappedFunction, Place, Region, RegionCount, RegionKind, SourceFile, VirtualFile};
+pub use map::{CoverageMap, Sections};
+pub use table::{CounterTable, Counters, LengthMismatch};

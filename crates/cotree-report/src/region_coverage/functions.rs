@@ -1,0 +1,122 @@
+//! A function of the map with the counts of its regions.
+
+use cotree_profile::coverage::{
+    Counter, CoverageMap, MappedFunction, Place, Region, RegionCount, RegionKind, VirtualFile,
+};
+
+/// A function of the map with the counts of its regions.
+#[derive(Clone, Debug)]
+pub struct CountedFunction<'m> {
+    /// The map that it is in.
+    pub map: &'m CoverageMap,
+    /// The function.
+    pub function: &'m MappedFunction,
+    /// Per region of the function, how often it ran.
+    pub counts: Vec<RegionCount>,
+    /// The file that it is written in.
+    pub main_file: Option<VirtualFile>,
+}
+
+/// A region of text, with its count. Conditions and decisions are none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CountedRegion<'m> {
+    /// The region.
+    pub region: &'m Region,
+    /// How often it ran.
+    pub count: u64,
+}
+
+/// A condition, with its counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CountedBranch<'m> {
+    /// The region.
+    pub region: &'m Region,
+    /// How often it was true. `None`: the compiler knows that it never can be.
+    pub taken: Option<u64>,
+    /// How often it was false. `None`: the compiler knows that it never can be.
+    pub not_taken: Option<u64>,
+}
+
+impl CountedBranch<'_> {
+    /// The outcomes that are possible.
+    pub fn outcomes(&self) -> impl Iterator<Item = u64> {
+        [self.taken, self.not_taken].into_iter().flatten()
+    }
+}
+
+impl<'m> CountedFunction<'m> {
+    /// Brings a function and its counts together.
+    #[must_use]
+    pub fn new(map: &'m CoverageMap, function: &'m MappedFunction, counts: Vec<RegionCount>) -> Self {
+        Self { map, function, counts, main_file: function.main_file() }
+    }
+
+    /// Its regions of text.
+    pub fn regions(&self) -> impl Iterator<Item = CountedRegion<'m>> {
+        let is_text = |kind: RegionKind| {
+            !matches!(kind, RegionKind::Branch { .. } | RegionKind::Condition { .. } | RegionKind::Decision { .. })
+        };
+        let counted = self.function.regions.iter().zip(&self.counts);
+        let text = counted.filter(move |(region, _)| is_text(region.kind));
+        text.map(|(region, count)| CountedRegion { region, count: count.count })
+    }
+
+    /// Its conditions, also those of decisions.
+    pub fn branches(&self) -> impl Iterator<Item = CountedBranch<'m>> {
+        let counted = self.function.regions.iter().zip(&self.counts);
+        counted.filter_map(|(region, count)| match region.kind {
+            RegionKind::Branch { taken, not_taken } | RegionKind::Condition { taken, not_taken, .. } => {
+                Some(CountedBranch {
+                    region,
+                    taken: (taken != Counter::Zero).then_some(count.count),
+                    not_taken: (not_taken != Counter::Zero).then_some(count.not_taken),
+                })
+            }
+            _ => None,
+        })
+    }
+
+    /// How often the function was entered: the count of its first region.
+    #[must_use]
+    pub fn entries(&self) -> u64 {
+        self.regions().next().map_or(0, |first| first.count)
+    }
+
+    /// Where the function begins.
+    #[must_use]
+    pub fn start(&self) -> Option<Place> {
+        let main = self.main_file?;
+        self.regions().find(|counted| counted.region.file == main).map(|counted| counted.region.start)
+    }
+
+    /// The path of one of its files.
+    #[must_use]
+    pub fn path(&self, file: VirtualFile) -> &'m str {
+        self.map.path(self.function.files[file.0 as usize])
+    }
+
+    /// The path of the file that it is written in.
+    #[must_use]
+    pub fn main_path(&self) -> Option<&'m str> {
+        self.main_file.map(|file| self.path(file))
+    }
+
+    /// Per file of the function, whether its text is part of what the main file's view shows: the main file, what
+    /// replaces regions of it, and so on.
+    #[must_use]
+    pub fn shown_in_main(&self) -> Vec<bool> {
+        let mut shown = vec![false; self.function.files.len()];
+        let mut leads_to: Vec<Vec<VirtualFile>> = vec![Vec::new(); shown.len()];
+        for region in &self.function.regions {
+            if let RegionKind::Expansion { into, .. } = region.kind {
+                leads_to[region.file.0 as usize].push(into);
+            }
+        }
+        let mut work: Vec<VirtualFile> = self.main_file.into_iter().collect();
+        while let Some(file) = work.pop() {
+            shown[file.0 as usize] = true;
+            work.append(&mut leads_to[file.0 as usize]);
+        }
+        shown
+    }
+}

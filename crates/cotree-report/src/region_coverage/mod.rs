@@ -1,0 +1,23 @@
+//! Coverage by the compiler's own map: regions with their counts, and lines, functions and branches by LLVM's rules.
+//!
+//! The numbers are those of `llvm-cov report` and `llvm-cov export`, of the same map and counters: denominators that
+//! every user of clang or rustc knows. [`crate::coverage`] counts lines without such a map.
+//!
+//! | question | module |
+//! | --- | --- |
+//! | how often each region of each function ran | [`functions`] |
+//! | from where to where in a file which count holds | [`segments`] |
+//! | how often each line ran | [`line_runs`] |
+//! | how much there is of a file, and how much of it ran | [`summary`] |
+
+pub mod functions;
+pub mod line_runs;
+pub mod program;
+pub mod segments;
+pub mod summary;
+
+pub use functions::{CountedBranch, CountedFunction, CountedRegion};
+pub use line_runs::{LineRun, LineRuns};
+pub use program::{FileView, Group, RegionCoverage, Unusable, UnusableReason};
+pub use segments::Segment;
+pub use summary::{FileSummary, FunctionSummary, Ratio};

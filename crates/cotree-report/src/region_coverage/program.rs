@@ -1,0 +1,150 @@
+//! The coverage of one or several executables that share counters.
+
+use super::functions::{CountedBranch, CountedFunction, CountedRegion};
+use super::line_runs::LineRuns;
+use super::segments::{Segment, segments};
+use cotree_profile::coverage::{Counter, CounterTable, Counters, CoverageMap, MappedFunction, Place, RegionKind};
+use std::collections::{BTreeMap, HashSet};
+
+/// The functions of one or several coverage maps, counted.
+#[derive(Clone, Debug, Default)]
+pub struct RegionCoverage<'m> {
+    /// The functions, in the order of the maps. A function that several maps have is there once.
+    pub functions: Vec<CountedFunction<'m>>,
+    /// Functions that the counters do not fit. They are left out.
+    pub unusable: Vec<Unusable<'m>>,
+    /// By path: the functions that have text in it.
+    files: BTreeMap<&'m str, Vec<usize>>,
+}
+
+/// A function that the counters do not fit.
+#[derive(Clone, Copy, Debug)]
+pub struct Unusable<'m> {
+    /// The function.
+    pub function: &'m MappedFunction,
+    /// Why it is left out.
+    pub reason: UnusableReason,
+}
+
+/// Why the counters do not fit a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnusableReason {
+    /// They are of another version of the function.
+    OtherVersion,
+    /// A region needs a counter that is not there.
+    TooFewCounters,
+}
+
+/// Functions that begin at one place in a file: the instances of a template or of a generic function.
+#[derive(Clone, Debug)]
+pub struct Group<'c, 'm> {
+    /// Where they begin.
+    pub start: Place,
+    /// The functions, in the order of the maps.
+    pub functions: Vec<&'c CountedFunction<'m>>,
+}
+
+/// What all functions say of one file.
+#[derive(Clone, Debug)]
+pub struct FileView<'m> {
+    /// From where to where which count holds.
+    pub segments: Vec<Segment>,
+    /// The conditions that are written in the file, function by function.
+    pub branches: Vec<CountedBranch<'m>>,
+}
+
+impl FileView<'_> {
+    /// The mapped lines.
+    #[must_use]
+    pub fn lines(&self) -> LineRuns<'_> {
+        LineRuns::new(&self.segments)
+    }
+}
+
+impl<'m> RegionCoverage<'m> {
+    /// Counts the functions of all maps.
+    #[must_use]
+    pub fn new(maps: impl IntoIterator<Item = &'m CoverageMap>, table: &CounterTable) -> Self {
+        let mut coverage = Self::default();
+        let mut seen: HashSet<(&str, Vec<&str>)> = HashSet::new();
+        for map in maps {
+            for function in &map.functions {
+                let counted = match counted(map, function, table) {
+                    Ok(Some(counted)) => counted,
+                    Ok(None) => continue,
+                    Err(reason) => {
+                        coverage.unusable.push(Unusable { function, reason });
+                        continue;
+                    }
+                };
+                let paths: Vec<&str> = function.files.iter().map(|&file| map.path(file)).collect();
+                if seen.insert((&function.name, paths.clone())) {
+                    for path in paths {
+                        let functions = coverage.files.entry(path).or_default();
+                        if functions.last() != Some(&coverage.functions.len()) {
+                            functions.push(coverage.functions.len());
+                        }
+                    }
+                    coverage.functions.push(counted);
+                }
+            }
+        }
+        coverage
+    }
+
+    /// The paths of all files that functions have text in, sorted.
+    pub fn paths(&self) -> impl Iterator<Item = &'m str> {
+        self.files.keys().copied()
+    }
+
+    /// The functions that have text in a file.
+    pub fn functions_in(&self, path: &str) -> impl Iterator<Item = &CountedFunction<'m>> {
+        self.files.get(path).into_iter().flatten().map(|&index| &self.functions[index])
+    }
+
+    /// What all functions together say of a file: of their main text as well as of macros and headers.
+    #[must_use]
+    pub fn file(&self, path: &str) -> FileView<'m> {
+        let mut regions: Vec<CountedRegion<'m>> = Vec::new();
+        let mut branches = Vec::new();
+        for function in self.functions_in(path) {
+            let here: Vec<bool> = function.function.files.iter().map(|&file| function.map.path(file) == path).collect();
+            regions.extend(function.regions().filter(|counted| here[counted.region.file.0 as usize]));
+            branches.extend(function.branches().filter(|branch| here[branch.region.file.0 as usize]));
+        }
+        FileView { segments: segments(regions.into_iter()), branches }
+    }
+
+    /// The functions that are written in a file, by where they begin.
+    #[must_use]
+    pub fn groups(&self, path: &str) -> Vec<Group<'_, 'm>> {
+        let mut groups: BTreeMap<Place, Vec<&CountedFunction<'m>>> = BTreeMap::new();
+        for function in self.functions_in(path).filter(|function| function.main_path() == Some(path)) {
+            if let Some(start) = function.start() {
+                groups.entry(start).or_default().push(function);
+            }
+        }
+        groups.into_iter().map(|(start, functions)| Group { start, functions }).collect()
+    }
+}
+
+/// Counts a function. `Ok(None)`: its record says that it is not used, but other code of its name was.
+fn counted<'m>(
+    map: &'m CoverageMap,
+    function: &'m MappedFunction,
+    table: &CounterTable,
+) -> Result<Option<CountedFunction<'m>>, UnusableReason> {
+    let counters = match table.get(function.name_hash, function.structural_hash) {
+        Counters::Known(values) => Some(values),
+        Counters::Unknown => None,
+        Counters::OtherVersion => return Err(UnusableReason::OtherVersion),
+    };
+    if let [region] = function.regions.as_slice()
+        && region.kind == RegionKind::Code(Counter::Zero)
+        && counters.and_then(|values| values.first()).is_some_and(|&value| value > 0)
+    {
+        return Ok(None);
+    }
+    let counts = function.counts(counters).ok_or(UnusableReason::TooFewCounters)?;
+    Ok(Some(CountedFunction::new(map, function, counts)))
+}

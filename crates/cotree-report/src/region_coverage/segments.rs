@@ -1,0 +1,151 @@
+//! Cuts a file into segments: from each on, up to the next, one count holds.
+//!
+//! Regions nest, and what lies innermost decides. Several functions may have the same region (instances of a template,
+//! expansions of a macro); then their counts add up. This follows what LLVM shows, place by place, also where regions
+//! overlap without nesting.
+
+use super::functions::CountedRegion;
+use cotree_profile::coverage::{Place, RegionKind};
+
+/// A place in a file from which on, up to the next segment, one count holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Where it begins.
+    pub start: Place,
+    /// The count. `None`: there is no code, or the preprocessor has left it out.
+    pub count: Option<u64>,
+    /// A region begins here. Otherwise one has ended, and the count is that of the region around it.
+    pub is_entry: bool,
+    /// A gap begins here: space between statements.
+    pub is_gap: bool,
+}
+
+/// How regions over the same text rank: the first kind is counted, others are not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Code,
+    Expansion,
+    Skipped,
+    Gap,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Text {
+    start: Place,
+    end: Place,
+    kind: Kind,
+    count: u64,
+}
+
+/// Cuts a file into segments. The regions are all in one file, or in several whose lines are to be seen as one's.
+pub fn segments<'m>(regions: impl Iterator<Item = CountedRegion<'m>>) -> Vec<Segment> {
+    let texts = combined(regions.filter_map(text).collect());
+    let mut builder = Builder::default();
+    for (index, &text) in texts.iter().enumerate() {
+        builder.begin(text, texts.get(index + 1));
+    }
+    if !builder.active.is_empty() {
+        builder.end(0, None);
+    }
+    builder.segments
+}
+
+fn text(counted: CountedRegion<'_>) -> Option<Text> {
+    let kind = match counted.region.kind {
+        RegionKind::Code(_) => Kind::Code,
+        RegionKind::Expansion { .. } => Kind::Expansion,
+        RegionKind::Skipped => Kind::Skipped,
+        RegionKind::Gap(_) => Kind::Gap,
+        RegionKind::Branch { .. } | RegionKind::Decision { .. } | RegionKind::Condition { .. } => return None,
+    };
+    Some(Text { start: counted.region.start, end: counted.region.end, kind, count: counted.count })
+}
+
+/// Sorts regions, outer ones first, and makes one of those that cover the same text.
+///
+/// A macro that consists of another one is both code and an expansion; it must not count twice. So only regions of the
+/// first kind add up.
+fn combined(mut texts: Vec<Text>) -> Vec<Text> {
+    texts.sort_by(|a, b| (a.start, b.end, a.kind).cmp(&(b.start, a.end, b.kind)));
+    texts.dedup_by(|next, kept| {
+        let same = (next.start, next.end) == (kept.start, kept.end);
+        if same && next.kind == kept.kind {
+            kept.count = kept.count.saturating_add(next.count);
+        }
+        same
+    });
+    texts
+}
+
+#[derive(Default)]
+struct Builder {
+    segments: Vec<Segment>,
+    /// The regions that have begun and not ended, as they have begun.
+    active: Vec<Text>,
+}
+
+impl Builder {
+    /// A region begins; `next` is the one that begins after it.
+    fn begin(&mut self, text: Text, next: Option<&Text>) {
+        let (mut open, mut ended): (Vec<Text>, Vec<Text>) = (Vec::new(), Vec::new());
+        if self.active.iter().any(|active| active.end <= text.start) {
+            for active in self.active.drain(..) {
+                if active.end <= text.start { ended.push(active) } else { open.push(active) }
+            }
+            let first_ended = open.len();
+            open.append(&mut ended);
+            self.active = open;
+            self.end(first_ended, Some(text.start));
+        }
+        let is_entry = text.kind != Kind::Gap;
+        if text.start == text.end {
+            // No text has the count of such a region. It only marks a place, also the end of all.
+            let skipped = next.is_none() || text.kind == Kind::Skipped;
+            let around = self.active.last().copied();
+            self.emit(&around.unwrap_or(text), text.start, is_entry, skipped);
+            if let Some(around) = around.filter(|_| skipped) {
+                self.emit(&around, text.start, false, false);
+            }
+            return;
+        }
+        // Of those that begin at one place the innermost comes last, and counts.
+        if next.is_none_or(|next| next.start != text.start) {
+            self.emit(&text, text.start, is_entry, false);
+        }
+        self.active.push(text);
+    }
+
+    /// The active regions from `first` on have ended, before a region begins at `next`, or before the end of all.
+    fn end(&mut self, first: usize, next: Option<Place>) {
+        let mut ended = self.active.split_off(first);
+        ended.sort_by_key(|text| text.end);
+        // Where the first ones end, the last of those that end next goes on.
+        let mut groups = ended.chunk_by(|a, b| a.end == b.end).peekable();
+        while let Some(group) = groups.next() {
+            let following = groups.peek().and_then(|following| following.last());
+            if let (Some(last), Some(following)) = (group.last(), following) {
+                self.emit(following, last.end, false, false);
+            }
+        }
+        let Some(last) = ended.last().copied().filter(|last| Some(last.end) != next) else { return };
+        match self.active.last().copied() {
+            Some(around) => self.emit(&around, last.end, false, false),
+            // Between functions there is nothing.
+            None => self.emit(&last, last.end, false, true),
+        }
+    }
+
+    /// Begins a segment with the count of a region, if that changes anything.
+    fn emit(&mut self, text: &Text, start: Place, is_entry: bool, skipped: bool) {
+        let count = (!skipped && text.kind != Kind::Skipped).then_some(text.count);
+        if !is_entry
+            && !skipped
+            && self.segments.last().is_some_and(|last| {
+                last.count.is_some() == count.is_some() && last.count.unwrap_or(0) == text.count && !last.is_entry
+            })
+        {
+            return;
+        }
+        self.segments.push(Segment { start, count, is_entry, is_gap: count.is_some() && text.kind == Kind::Gap });
+    }
+}

@@ -1,0 +1,124 @@
+//! How much there is of a file and how much of it ran, by LLVM's rules.
+//!
+//! A function that begins at the same place as others, as instances of a template do, counts once. Of its regions,
+//! lines and branches there are as many as the instance has that has most, and as many ran as ran in the instance in
+//! which most ran. A file has what the functions have that are written in it; so a macro belongs to the file in which
+//! it is used, and a file of macros has nothing.
+
+use super::functions::CountedFunction;
+use super::line_runs::LineRuns;
+use super::program::RegionCoverage;
+use super::segments::segments;
+use cotree_profile::coverage::RegionKind;
+
+/// How many there are, and how many of them ran.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ratio {
+    /// How many ran.
+    pub covered: u64,
+    /// How many there are.
+    pub total: u64,
+}
+
+impl Ratio {
+    /// How many did not run.
+    #[must_use]
+    pub fn missed(self) -> u64 {
+        self.total - self.covered
+    }
+
+    fn count(&mut self, covered: bool) {
+        self.total += 1;
+        self.covered += u64::from(covered);
+    }
+
+    fn add(&mut self, other: Self) {
+        self.total += other.total;
+        self.covered += other.covered;
+    }
+
+    fn most(self, other: Self) -> Self {
+        Self { covered: self.covered.max(other.covered), total: self.total.max(other.total) }
+    }
+}
+
+/// How much there is of a function, and how much of it ran.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FunctionSummary {
+    /// Its regions, also those in macros.
+    pub regions: Ratio,
+    /// Its lines in the file that it is written in.
+    pub lines: Ratio,
+    /// Outcomes of its conditions, also of those in macros.
+    pub branches: Ratio,
+}
+
+/// How much there is of a file, or of several, and how much of it ran.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FileSummary {
+    /// Functions. The instances of a template are one.
+    pub functions: Ratio,
+    /// Instances of functions.
+    pub instantiations: Ratio,
+    /// Regions.
+    pub regions: Ratio,
+    /// Lines.
+    pub lines: Ratio,
+    /// Outcomes of conditions.
+    pub branches: Ratio,
+}
+
+impl FileSummary {
+    /// Adds what another file has.
+    pub fn add(&mut self, other: &Self) {
+        self.functions.add(other.functions);
+        self.instantiations.add(other.instantiations);
+        self.regions.add(other.regions);
+        self.lines.add(other.lines);
+        self.branches.add(other.branches);
+    }
+}
+
+impl CountedFunction<'_> {
+    /// How much there is of the function, and how much of it ran.
+    #[must_use]
+    pub fn summary(&self) -> FunctionSummary {
+        let mut summary = FunctionSummary::default();
+        for counted in self.regions().filter(|counted| matches!(counted.region.kind, RegionKind::Code(_))) {
+            summary.regions.count(counted.count > 0);
+        }
+        let segments = segments(self.regions().filter(|counted| Some(counted.region.file) == self.main_file));
+        for run in LineRuns::new(&segments) {
+            summary.lines.total += run.len();
+            summary.lines.covered += if run.count > 0 { run.len() } else { 0 };
+        }
+        let shown = self.shown_in_main();
+        for branch in self.branches().filter(|branch| shown[branch.region.file.0 as usize]) {
+            branch.outcomes().for_each(|count| summary.branches.count(count > 0));
+        }
+        summary
+    }
+}
+
+impl RegionCoverage<'_> {
+    /// How much there is of a file, and how much of it ran.
+    #[must_use]
+    pub fn summary(&self, path: &str) -> FileSummary {
+        let mut file = FileSummary::default();
+        for group in self.groups(path) {
+            let mut most = FunctionSummary::default();
+            for function in &group.functions {
+                file.instantiations.count(function.entries() > 0);
+                let summary = function.summary();
+                most.regions = most.regions.most(summary.regions);
+                most.lines = most.lines.most(summary.lines);
+                most.branches = most.branches.most(summary.branches);
+            }
+            file.functions.count(group.functions.iter().any(|function| function.entries() > 0));
+            file.regions.add(most.regions);
+            file.lines.add(most.lines);
+            file.branches.add(most.branches);
+        }
+        file
+    }
+}
