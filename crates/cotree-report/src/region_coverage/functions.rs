@@ -61,10 +61,10 @@ impl<'m> CountedFunction<'m> {
         text.map(|(region, count)| CountedRegion { region, count: count.count })
     }
 
-    /// Its conditions, also those of decisions.
+    /// Its conditions, also those of decisions, but for those with no possible outcome.
     pub fn branches(&self) -> impl Iterator<Item = CountedBranch<'m>> {
         let counted = self.function.regions.iter().zip(&self.counts);
-        counted.filter_map(|(region, count)| match region.kind {
+        let branches = counted.filter_map(|(region, count)| match region.kind {
             RegionKind::Branch { taken, not_taken } | RegionKind::Condition { taken, not_taken, .. } => {
                 Some(CountedBranch {
                     region,
@@ -73,7 +73,8 @@ impl<'m> CountedFunction<'m> {
                 })
             }
             _ => None,
-        })
+        });
+        branches.filter(|branch| branch.outcomes().next().is_some())
     }
 
     /// How often the function was entered: the count of its first region.

@@ -1,0 +1,140 @@
+//! The coverage maps of clang and rustc, as we read and count them, beside `llvm-cov`; and damaged ones.
+
+mod peer;
+
+use crate::project::{Project, succeed};
+use cotree_profile::coverage::{CounterTable, CoverageMap, CoverageMapError, Sections};
+use cotree_report::region_coverage::{FileSummary, RegionCoverage};
+use object::read::{Object, ObjectSection};
+use std::path::PathBuf;
+
+macro_rules! sources {
+    ($($name:literal),*) => {
+        [$(($name, include_str!(concat!("../../programs/coverage/", $name)))),*]
+    };
+}
+
+const C: [(&str, &str); 4] = sources!["regions.c", "second.c", "regions.h", "body.inc"];
+const CLANG: &str = "-w -fprofile-instr-generate -fcoverage-mapping";
+
+/// Builds a program by a compiler's own coverage and runs it; gives what llvm-profdata makes of its profile.
+fn run(project: &Project, compiler: &str, arguments: &str, program: &str, profdata: &str) -> PathBuf {
+    succeed(project.command(compiler).args(arguments.split_whitespace()).args(["-o", program]));
+    let raw = project.path("raw");
+    succeed(project.command(project.path(program)).env("LLVM_PROFILE_FILE", &raw));
+    let merged = project.path(&format!("{program}.profdata"));
+    succeed(project.command(profdata).arg("merge").arg(&raw).arg("-o").arg(&merged));
+    merged
+}
+
+/// Holds all that llvm-cov says of these programs with this profile against what we say.
+fn compare(project: &Project, programs: &[&str], profile: &PathBuf) -> FileSummary {
+    let text = succeed(project.command("llvm-profdata-22").args(["merge", "-text", "-o", "-"]).arg(profile));
+    let export = |format: &str| {
+        let mut command = project.command("llvm-cov-22");
+        command.arg("export").arg(format!("-format={format}")).arg("-instr-profile").arg(profile).arg(programs[0]);
+        programs[1..].iter().for_each(|program| _ = command.args(["-object", program]));
+        succeed(&mut command)
+    };
+    let open = |program: &&str| CoverageMap::open(&project.path(program)).expect("a map");
+    let maps: Vec<CoverageMap> = programs.iter().map(open).collect();
+    let exported = serde_json::from_str(&export("text")).expect("JSON");
+    peer::compare(&maps, &peer::counters(&text), &exported, &export("lcov"))
+}
+
+/// Headers in two units, text that replaces macros of the same and of other files, functions that nobody uses.
+#[test]
+fn numbers_of_c_are_those_of_llvm_cov() {
+    let project = Project::new(&C);
+    let older = format!("{CLANG} regions.c second.c");
+    let profile = run(&project, "clang-14", &older, "older", "llvm-profdata-14");
+    assert_eq!(compare(&project, &["older"], &profile).functions.total, 8);
+    let newer = format!("{CLANG} -fcoverage-mcdc -O1 -Wl,--gc-sections regions.c second.c");
+    let profile = run(&project, "clang-22", &newer, "newer", "llvm-profdata-22");
+    assert_eq!(compare(&project, &["newer"], &profile).functions.total, 8);
+}
+
+/// Templates, lambdas and exceptions; two executables that share sources.
+#[test]
+fn numbers_of_cpp_are_those_of_llvm_cov() {
+    let project = Project::new(&sources!["regions.cpp"]);
+    let options = format!("{CLANG} -std=c++17 regions.cpp");
+    run(&project, "clang++-22", &format!("{options} -DOTHER"), "other", "llvm-profdata-22");
+    let profile = run(&project, "clang++-22", &format!("{options} -fcoverage-mcdc"), "first", "llvm-profdata-22");
+    let alone = compare(&project, &["first"], &profile);
+    assert!(alone.instantiations.total > alone.functions.total, "{alone:?}");
+    compare(&project, &["other"], &profile);
+    let both = project.path("both.profdata");
+    let merge = ["merge", "first.profdata", "other.profdata", "-o", "both.profdata"];
+    succeed(project.command("llvm-profdata-22").args(merge));
+    assert_eq!(compare(&project, &["first", "other"], &both), compare(&project, &["first"], &both));
+}
+
+/// Generic functions that are never instantiated, closures, and functions that nobody uses.
+#[test]
+fn numbers_of_rust_are_those_of_llvm_cov() {
+    let project = Project::new(&sources!["regions.rs"]);
+    let options = "-Awarnings --edition 2024 -Cinstrument-coverage regions.rs";
+    let profile = run(&project, "rustc", options, "program", "llvm-profdata-22");
+    let summary = compare(&project, &["program"], &profile);
+    assert!(summary.functions.covered < summary.functions.total, "{summary:?}");
+}
+
+/// Whatever bytes of a map change or are missing, the reader and those who count by the map end, and do not panic.
+#[test]
+fn damaged_maps_are_errors() {
+    let project = Project::new(&C);
+    let options = format!("{CLANG} -fcoverage-mcdc regions.c second.c -o program");
+    succeed(project.command("clang-22").args(options.split_whitespace()));
+    let data = std::fs::read(project.path("program")).expect("a program");
+    let elf = object::File::parse(data.as_slice()).expect("an ELF file");
+    let section = |name| elf.section_by_name(name).expect("a section").data().expect("data").to_vec();
+    let whole = [section("__llvm_covmap"), section("__llvm_covfun"), section("__llvm_prf_names")];
+    let decode = |[covmap, covfun, names]: &[Vec<u8>; 3]| {
+        CoverageMap::decode(&Sections { covmap, covfun, names, little_endian: true })
+    };
+    assert_eq!(decode(&whole).expect("a map"), CoverageMap::open(&project.path("program")).expect("a map"));
+    let (mut state, mut usable, mut refused) = (1u64, 0, 0);
+    let mut random = |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below
+    };
+    for turn in 0..1200 {
+        let mut sections = whole.clone();
+        // Most bytes that matter are in the records of functions.
+        let changed = &mut sections[[1, 1, 1, 0, 2][turn % 5]];
+        let at = random(changed.len());
+        match random(4) {
+            0 => changed.truncate(at),
+            1 => changed[at] = [0x80, 0xFF, 0, 1][random(4)],
+            _ => changed[at] ^= 1 << random(8),
+        }
+        let Ok(map) = decode(&sections) else {
+            refused += 1;
+            continue;
+        };
+        usable += 1;
+        let mut table = CounterTable::default();
+        for function in &map.functions {
+            table.add(function.name_hash, function.structural_hash, &[1, 3, 2, 7, 5, u64::MAX]).expect("once each");
+        }
+        let coverage = RegionCoverage::new([&map], &table);
+        for path in coverage.paths() {
+            let lines = coverage.file(path).lines().map(|run| run.len()).sum::<u64>();
+            assert!(lines <= u64::from(u32::MAX) + 1);
+            let summary = coverage.summary(path);
+            assert!(summary.lines.covered <= summary.lines.total && summary.regions.covered <= summary.regions.total);
+        }
+    }
+    assert!(usable > 100 && refused > 100, "{usable} {refused}");
+}
+
+/// A program without a map, and a map of another format, are told from damaged ones.
+#[test]
+fn programs_without_coverage_say_so() {
+    let project = Project::new(&[("main.c", "int main(void) { return 0; }\n")]);
+    succeed(project.command("clang-22").args(["main.c", "-o", "program"]));
+    let error = CoverageMap::open(&project.path("program")).expect_err("no map");
+    assert!(matches!(error, CoverageMapError::NoMap { .. }));
+    assert!(error.to_string().contains("carries no coverage map: build it with coverage"), "{error}");
+}
