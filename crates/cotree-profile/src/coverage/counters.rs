@@ -18,7 +18,7 @@ pub enum Counter {
 pub enum Operation {
     /// The right one is taken from the left one.
     Subtract,
-    /// They are added.
+    /// The operands are added.
     Add,
 }
 
@@ -99,7 +99,7 @@ fn operands_first(list: &[Expression]) -> Result<Vec<u32>, CoverageFault> {
     #[derive(Clone, Copy, PartialEq)]
     enum State {
         New,
-        /// Its operands are under way.
+        /// The operands of the expression are under way.
         Open,
         Done,
     }

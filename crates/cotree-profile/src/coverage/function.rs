@@ -16,9 +16,9 @@ pub struct VirtualFile(pub u32);
 /// A place in a source file. Lines and columns begin at 1; a column counts bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Place {
-    /// Its line.
+    /// The line.
     pub line: u32,
-    /// Its column. `u32::MAX` is the end of the line.
+    /// The column. `u32::MAX` is the end of the line.
     pub column: u32,
 }
 
@@ -58,7 +58,7 @@ pub enum RegionKind {
         taken: Counter,
         /// How often it was false.
         not_taken: Counter,
-        /// Its number in its decision, beginning with 0, which is evaluated first.
+        /// The number of the condition in its decision, beginning with 0, which is evaluated first.
         number: u16,
         /// The condition that is evaluated next if it is true. `None`: the decision is made.
         if_true: Option<u16>,
@@ -99,13 +99,13 @@ pub struct MappedFunction {
     /// A hash of its structure: counters of another version of the function have another one. 0: the compiler has
     /// seen that nobody uses the function, and made no code.
     pub structural_hash: u64,
-    /// Its name, as the compiler's profile has it: the symbol, and before that of a local function its file.
+    /// The name of the function as the compiler's profile has it: the symbol, and before that of a local function its file.
     pub name: String,
     /// The files of its regions.
     pub files: Vec<SourceFile>,
     /// What its regions' counters may refer to.
     pub expressions: Expressions,
-    /// Its regions, by file.
+    /// The regions of the function, by file.
     pub regions: Vec<Region>,
 }
 

@@ -14,7 +14,7 @@ pub(super) struct Record<'d> {
     pub(super) structural_hash: u64,
     /// The hash of the list of files that its files are of.
     pub(super) files: u64,
-    /// Its files, expressions and regions.
+    /// The function's files, expressions and regions.
     pub(super) mapping: &'d [u8],
 }
 

@@ -51,7 +51,7 @@ impl<'m> CountedFunction<'m> {
         Self { map, function, counts, main_file: function.main_file() }
     }
 
-    /// Its regions of text.
+    /// The regions of text.
     pub fn regions(&self) -> impl Iterator<Item = CountedRegion<'m>> {
         let is_text = |kind: RegionKind| {
             !matches!(kind, RegionKind::Branch { .. } | RegionKind::Condition { .. } | RegionKind::Decision { .. })
@@ -61,7 +61,7 @@ impl<'m> CountedFunction<'m> {
         text.map(|(region, count)| CountedRegion { region, count: count.count })
     }
 
-    /// Its conditions, also those of decisions, but for those with no possible outcome.
+    /// The conditions of the function, also those of decisions, but for those with no possible outcome.
     pub fn branches(&self) -> impl Iterator<Item = CountedBranch<'m>> {
         let counted = self.function.regions.iter().zip(&self.counts);
         let branches = counted.filter_map(|(region, count)| match region.kind {

@@ -29,7 +29,7 @@ pub struct Unusable<'m> {
 /// Why the counters do not fit a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnusableReason {
-    /// They are of another version of the function.
+    /// The counters are of another version of the function.
     OtherVersion,
     /// A region needs a counter that is not there.
     TooFewCounters,

@@ -45,9 +45,9 @@ impl Ratio {
 /// How much there is of a function, and how much of it ran.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FunctionSummary {
-    /// Its regions, also those in macros.
+    /// The regions of the function, also those in macros.
     pub regions: Ratio,
-    /// Its lines in the file that it is written in.
+    /// The lines of the function in the file that it is written in.
     pub lines: Ratio,
     /// Outcomes of its conditions, also of those in macros.
     pub branches: Ratio,
