@@ -99,7 +99,7 @@ pub struct MappedFunction {
     /// A hash of its structure: counters of another version of the function have another one. 0: the compiler has
     /// seen that nobody uses the function, and made no code.
     pub structural_hash: u64,
-    /// The name of the function as the compiler's profile has it: the symbol, and before that of a local function its file.
+    /// The name in the compiler's profile: the symbol, and before that of a local function its file.
     pub name: String,
     /// The files of its regions.
     pub files: Vec<SourceFile>,
