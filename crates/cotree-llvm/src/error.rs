@@ -117,6 +117,17 @@ pub enum Error {
         /// The module.
         module: String,
     },
+    /// The compiler's coverage instrumentation is of a kind that cannot be told from counts of blocks.
+    #[error(
+        "{module} asks for coverage by {intrinsic}, which --coverage does not count: compile it without such options (-fcoverage-mcdc, \
+         single-byte coverage)"
+    )]
+    UnknownCoverage {
+        /// The module.
+        module: String,
+        /// The intrinsic of LLVM.
+        intrinsic: String,
+    },
     /// Too many counters: code reaches only two gigabytes, minus its own size.
     #[error(
         "the counters of {unit} would take {} MiB, more than the {} MiB that its code can reach: choose a smaller --path-array, or \

@@ -7,6 +7,7 @@
 
 mod branch_weights;
 mod child;
+mod coverage;
 pub mod emit;
 pub mod error;
 pub mod extract;

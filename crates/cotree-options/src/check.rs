@@ -1,6 +1,6 @@
 //! Whether options go together.
 
-use crate::options::{BuildOptions, OF_METHODS, PathMetric};
+use crate::options::{At, BuildOptions, OF_METHODS, PathMetric};
 use crate::scope::{OfMethods, WithoutCounters};
 use crate::values::{Detail, Profile};
 use cotree_core::facts::events::EventKind;
@@ -23,6 +23,9 @@ pub enum Misfit {
     /// Nobody says what instructions cost.
     #[error("--profile events=cost counts what a file says that instructions cost: name it with --event-costs FILE")]
     CostsUnknown,
+    /// Coverage counts what the compiler has not optimised.
+    #[error("--coverage counts before the compiler optimises, and --at late behind that: leave one of them out")]
+    LateCoverage,
     /// An option is about other methods.
     #[error("--{option} {what}: it needs --profile {methods}")]
     Method {
@@ -56,6 +59,9 @@ impl BuildOptions {
             if counts || self.weights.is_some() {
                 return Err(Misfit::UseCounts);
             }
+        }
+        if self.coverage == Some(true) && self.at == Some(At::Late) {
+            return Err(Misfit::LateCoverage);
         }
         if let Some(file) = self.profile_file.as_ref().filter(|file| file.is_dir()) {
             return Err(Misfit::FolderAsPattern(file.clone()));

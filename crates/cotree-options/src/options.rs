@@ -44,6 +44,13 @@ pub struct BuildOptions {
     #[arg(long, hide_short_help = true, value_parser = switch(), value_name = "on|off", num_args = 0..=1,
         require_equals = true, default_missing_value = "on")]
     pub targets: Option<bool>,
+    /// Keep the compiler's coverage map, and count what its regions need, before anything is inlined
+    ///
+    /// For `cotree cc` and `cotree c++`. The map says what of the source could have run, functions too that nothing
+    /// calls; `cotree export --format llvm-profdata` tells its counters. See docs/coverage-in-ci.md.
+    #[arg(long, hide_short_help = true, value_parser = switch(), value_name = "on|off", num_args = 0..=1,
+        require_equals = true, default_missing_value = "on")]
+    pub coverage: Option<bool>,
     /// A profile of earlier runs (or a folder), which shows where counters are cheap
     ///
     /// The program is also compiled by it.
@@ -173,6 +180,7 @@ type Of = Scope<BuildOptions>;
 pub(crate) const SCOPES: &[Of] = &[
     Of::counts("verify", |o| o.verify == Some(true)),
     Of::counts("targets", |o| o.targets == Some(true)),
+    Of::counts("coverage", |o| o.coverage == Some(true)),
     Of::counts("include", |o| !o.include.is_empty()),
     Of::counts("exclude", |o| !o.exclude.is_empty()),
     Of::counts("exclude-file", |o| !o.exclude_file.is_empty()),

@@ -46,7 +46,7 @@ impl BuildOptions {
     /// Must the compiler leave the bitcode unoptimised?
     #[must_use]
     pub fn early(&self) -> bool {
-        self.at == Some(At::Early)
+        self.at == Some(At::Early) || self.coverage == Some(true)
     }
 
     /// What is set, by names of options.

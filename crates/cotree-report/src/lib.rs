@@ -26,6 +26,7 @@ pub mod branches;
 pub mod checks;
 pub mod costs;
 pub mod coverage;
+pub mod covered;
 pub mod diff;
 pub mod dot;
 pub mod export;

@@ -8,6 +8,7 @@
 mod accesses;
 mod blocks;
 mod calls;
+mod covered;
 mod edges;
 pub mod events;
 mod function;
@@ -20,6 +21,7 @@ mod symbol;
 pub use accesses::{Access, AccessKind, Accesses};
 pub use blocks::{BlockFacts, Inlined, InstructionCounts, LineSpan, Run};
 pub use calls::{Call, CallLine, Callee, Calls, SAFE_POINT};
+pub use covered::{Anchor, CoveredFunction};
 pub use edges::{EdgeFacts, EdgeKind};
 pub use function::{Doubt, Function, Linkage, Untouched};
 pub use position::Position;

@@ -1,6 +1,6 @@
 //! A link unit and its modules.
 
-use super::{Callee, Function};
+use super::{Callee, CoveredFunction, Function};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,6 +36,7 @@ impl ProgramMap {
         self.files.iter_mut().for_each(&mut change);
         for module in &mut self.modules {
             change(&mut module.name);
+            module.covered.iter_mut().for_each(|covered| change(&mut covered.name));
             for function in &mut module.functions {
                 change(&mut function.symbol);
                 function.inlined.iter_mut().for_each(|copy| change(&mut copy.symbol));
@@ -56,4 +57,6 @@ pub struct Module {
     pub name: String,
     /// The functions that the module defines for this link unit.
     pub functions: Vec<Function>,
+    /// The functions of the source whose coverage counters stand in these functions.
+    pub covered: Vec<CoveredFunction>,
 }

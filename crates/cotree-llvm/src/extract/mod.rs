@@ -33,12 +33,13 @@ pub(crate) use optimised::mark_optimised_before;
 pub(crate) use segment::GS;
 pub use selection::{Pattern, Selection};
 
+use crate::coverage::Counters;
 use crate::ir::{self, At, Value};
 use crate::module::Module;
 use crate::stacks;
 use cotree_core::facts::{
-    self, Access, Accesses, BlockFacts, Call, Callee, Doubt, Function, InstructionCounts, Linkage, Run, Untouched,
-    linker_name,
+    self, Access, Accesses, Anchor, BlockFacts, Call, Callee, CoveredFunction, Doubt, Function, InstructionCounts,
+    Linkage, Run, Untouched, linker_name,
 };
 use cotree_core::ids::{Block, CallId};
 use lines::Lines;
@@ -88,6 +89,8 @@ pub(crate) fn extract_with(
         resolvers: module.ifunc_resolvers().collect(),
         of_loops: module.metadata_kind("llvm.loop"),
         lines: Lines::new(module),
+        counters: Counters::of(module),
+        covered: Covered::default(),
         probes: calls::ProbeNumbers::default(),
         named: calls::words(&module.assembly()).collect(),
     };
@@ -113,7 +116,7 @@ pub(crate) fn extract_with(
     let (files, checksums) = reader.lines.into_files();
     Extracted {
         affine: vec![Vec::new(); functions.len()],
-        facts: facts::Module { name: module.name.clone(), functions },
+        facts: facts::Module { name: module.name.clone(), functions, covered: reader.covered.functions },
         files,
         checksums,
         handles,
@@ -147,6 +150,22 @@ const SANITIZED: [&str; 7] = [
     "sanitize_realtime",
 ];
 
+/// The functions of the source whose coverage counters stand in a module, numbered as they come.
+#[derive(Default)]
+struct Covered {
+    functions: Vec<CoveredFunction>,
+    numbers: HashMap<CoveredFunction, u32>,
+}
+
+impl Covered {
+    fn number(&mut self, function: CoveredFunction) -> u32 {
+        *self.numbers.entry(function).or_insert_with_key(|function| {
+            self.functions.push(function.clone());
+            self.functions.len() as u32 - 1
+        })
+    }
+}
+
 /// Reads functions of one module.
 struct Reader<'a, 'm> {
     module: &'m Module,
@@ -160,6 +179,8 @@ struct Reader<'a, 'm> {
     /// The kind of metadata that loops have.
     of_loops: ir::MetadataKind,
     lines: Lines<'m>,
+    counters: Counters,
+    covered: Covered,
     probes: calls::ProbeNumbers,
     /// See [`Extracted::named_in_assembly`].
     named: HashSet<String>,
@@ -214,6 +235,10 @@ impl<'m> Reader<'_, 'm> {
             let mut runs = Vec::new();
             let mut calls_before = 0;
             for instruction in block.instructions() {
+                for (function, counter) in self.counters.before(instruction) {
+                    let function = self.covered.number(function);
+                    facts.anchors.push(Anchor { block: Block::new(number), after_sites: sites, function, counter });
+                }
                 let mut line = None;
                 if is_counted(instruction) {
                     let own = instruction_counts(instruction);

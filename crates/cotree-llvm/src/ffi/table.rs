@@ -51,6 +51,9 @@ macro_rules! table {
 }
 
 table! {
+    fn LLVMGetAsString(c: LLVMValueRef, length: *mut usize) -> *const c_char;
+    fn LLVMIsConstantString(c: LLVMValueRef) -> LLVMBool;
+    fn LLVMIsAConstantDataArray(val: LLVMValueRef) -> LLVMValueRef;
     fn LLVMInstallFatalErrorHandler(handler: LLVMFatalErrorHandler);
     fn LLVMGetReturnType(function_ty: LLVMTypeRef) -> LLVMTypeRef;
     fn LLVMCountStructElementTypes(struct_ty: LLVMTypeRef) -> c_uint;

@@ -134,6 +134,17 @@ impl<'m> Value<'m> {
         narrow.then(|| unsafe { LLVMConstIntGetSExtValue(self.raw()) })
     }
 
+    /// The bytes of a constant array of bytes, as text.
+    #[must_use]
+    pub fn constant_text(self) -> Option<String> {
+        let mut len = 0;
+        // SAFETY: the text is asked only of arrays of bytes, and copied.
+        unsafe {
+            let array = !LLVMIsAConstantDataArray(self.raw()).is_null() && LLVMIsConstantString(self.raw()) != 0;
+            array.then(|| text(LLVMGetAsString(self.raw(), &raw mut len), len))
+        }
+    }
+
     /// The text of an inline assembly value.
     #[must_use]
     pub fn assembly(self) -> Option<String> {

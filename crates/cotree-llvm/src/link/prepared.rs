@@ -4,6 +4,7 @@ use super::compiled::Marks;
 use super::job::{LinkJob, Setting};
 use super::linkage::{self, SymbolVerdict, Verdict};
 use crate::child::refuse_damaged;
+use crate::coverage;
 use crate::emit::{self, Level, Target};
 use crate::error::Error;
 use crate::extract::{self, COROUTINE, Extracted};
@@ -30,12 +31,16 @@ pub(crate) struct Prepared {
 impl Prepared {
     /// Extracts the facts of a module that nothing but the linker's verdicts has changed. The unit defines the
     /// functions in `defined`.
-    pub(super) fn new(mut module: Module, options: &LinkOptions, defined: &HashSet<&str>) -> Self {
+    ///
+    /// # Errors
+    /// The module asks for coverage of a kind that is not counted.
+    pub(super) fn new(mut module: Module, options: &LinkOptions, defined: &HashSet<&str>) -> Result<Self, Error> {
+        coverage::take_counters(&mut module)?;
         if !options.method.is_none() {
             lower::strip_attributes(&module, defined);
             lower::make_calls_of_builtin_jumps(&mut module);
         }
-        Self::of_changed(module, options)
+        Ok(Self::of_changed(module, options))
     }
 
     /// Extracts the facts of a module as it is now.
@@ -91,7 +96,7 @@ impl<'a> PreparedUnit<'a> {
             }
             linkage::apply(&mut module, &verdicts(input, &referenced));
             let name = mapped_name(&input.name, &module, &temporary);
-            let mut prepared = Prepared::new(module, &job.options, &defined);
+            let mut prepared = Prepared::new(module, &job.options, &defined)?;
             prepared.extracted.facts.name = name;
             Ok((prepared, (input.name.clone(), marks)))
         };

@@ -81,7 +81,7 @@ pub struct PlannedFiles {
 /// See [`Error`].
 pub fn plan_files<P: AsRef<Path> + Sync>(paths: &[P], options: &LinkOptions) -> Result<PlannedFiles, Error> {
     let prepare = |module| Prepared::new(module, options, &HashSet::new());
-    let modules = parse_files(paths)?.into_par_iter().map(prepare).collect();
+    let modules = parse_files(paths)?.into_par_iter().map(prepare).collect::<Result<_, Error>>()?;
     let setting = Setting { name: unit_name(paths), options, shared: false, link: None };
     let PlannedUnit { modules, planned } = PreparedUnit { setting, modules }.analyse().plan()?;
     let PlannedProgram { program, plan, weights, .. } = planned;
@@ -139,7 +139,7 @@ pub fn instrument(name: &str, bitcode: &[u8], options: &LinkOptions, executable:
     if foreign {
         extract::mark_optimised_before(&module);
     }
-    let modules = vec![Prepared::new(module, options, &HashSet::new())];
+    let modules = vec![Prepared::new(module, options, &HashSet::new())?];
     let unit = Path::new(name).file_stem().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     let setting = Setting { name: unit, options, shared: !executable, link: None };
     let analysed = PreparedUnit { setting, modules }.analyse();

@@ -160,7 +160,7 @@ mod tests {
     #[test]
     fn local_functions_of_one_name_are_different_targets() {
         let function = |symbol: &str, linkage| facts::Function { symbol: symbol.into(), linkage, ..Default::default() };
-        let module = |name: &str, functions| facts::Module { name: name.into(), functions };
+        let module = |name: &str, functions| facts::Module { name: name.into(), functions, ..facts::Module::default() };
         let (local, global) = (Linkage::Internal, Linkage::External);
         let program = ProgramMap {
             modules: vec![

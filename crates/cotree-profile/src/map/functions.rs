@@ -44,7 +44,7 @@ pub(super) fn read(r: &mut Reader<'_>, text: &mut TextCursor) -> Result<ProgramM
         let mut context = Context::default();
         let functions =
             (0..count).map(|_| read_function(r, text, &mut context, &mut history)).collect::<Result<_, _>>()?;
-        modules.push(Module { name, functions });
+        modules.push(Module { name, functions, covered: Vec::new() });
     }
     Ok(ProgramMap { name, target, files, checksums: Checksums::new(), modules })
 }
@@ -174,6 +174,7 @@ fn read_function(
         edges: edges.into(),
         calls,
         accesses,
+        anchors: Vec::new(),
         inlined,
         untouched,
         doubts,

@@ -14,6 +14,7 @@ mod accesses;
 mod calls;
 mod checksums;
 mod code;
+mod covered;
 mod edges;
 mod error;
 mod functions;
@@ -53,6 +54,7 @@ pub fn encode_as(map: &BinaryMap, id: impl FnOnce(&[Vec<u8>]) -> UnitId) -> Vec<
     let mut text = text::TextWriter::default();
     writer.put(Stream::Unit, u64::from(map.threaded));
     functions::write(&map.program, &mut writer, &mut text);
+    covered::write(&map.program, &mut writer, &mut text);
     runs::write(&map.program, &mut writer);
     checksums::write(&map.program, &mut writer);
     accesses::write(&map.program, &mut writer);
@@ -79,6 +81,7 @@ pub fn decode(bytes: &[u8]) -> Result<(BinaryMap, UnitId), MapError> {
     };
     let mut text = text.start();
     let mut program = functions::read(&mut reader, &mut text)?;
+    covered::read(&mut program, &mut reader, &mut text)?;
     runs::read(&mut program, &mut reader)?;
     checksums::read(&mut program, &mut reader)?;
     accesses::read(&mut program, &mut reader)?;

@@ -206,6 +206,23 @@ sections! {
         /// Per checksum of a source file: the file's number, and the two halves of the sum.
         FileSum,
     }
+    b"covr" {
+        /// Per module: how many functions of the source have coverage counters. Per such function: how many counters,
+        /// and the compiler's hash of it.
+        Covered,
+        /// Their names in the compiler's coverage map: references to strings.
+        CoveredName,
+        /// Per function, if any module has such functions: in how many places their counters stand.
+        AnchorCount,
+        /// Per place: the block, as a step from the one before.
+        AnchorBlock,
+        /// How many call sites of the block come before it.
+        AnchorAfter,
+        /// The function of the source, as a step.
+        AnchorFunction,
+        /// The counter, as a step.
+        AnchorCounter,
+    }
     b"targ" {
         /// 1 if targets of indirect calls are counted.
         Targets,

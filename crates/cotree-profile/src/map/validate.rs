@@ -1,6 +1,6 @@
 //! Validates a map from a file, so that its users need no checks of their own: every index in range, every order kept.
 
-use super::{MapError, accesses, plan};
+use super::{MapError, accesses, covered, plan};
 use crate::binary::BinaryMap;
 use cotree_core::facts::{Call, Function, Position};
 use cotree_core::ids::{FunctionId, Site};
@@ -20,6 +20,7 @@ pub fn validate(map: &BinaryMap) -> Result<(), MapError> {
             .and_then(|()| accesses::check(function))
             .map_err(|what| MapError::InvalidFunction { function: index, what })?;
     }
+    map.program.modules.iter().try_for_each(covered::check).map_err(MapError::Invalid)?;
     if map.plan.method != MethodPlan::None {
         check_plans(map.plan.method.functions(), &functions)?;
     }

@@ -150,7 +150,7 @@ fn dispatching(calls: usize, lines: [u32; 2]) -> Function {
 
 #[test]
 fn targets_of_other_modules_are_known_by_these_too() {
-    let module = |name: &str, functions| Module { name: name.into(), functions };
+    let module = |name: &str, functions| Module { name: name.into(), functions, ..Module::default() };
     let program = ProgramMap {
         modules: vec![
             module("/tmp/a-00000f.o", vec![dispatching(3, [11, 12]), function("h", 0)]),

@@ -127,7 +127,10 @@ fn binary(choice: Choice, functions: &[Function]) -> BinaryFile {
     let paths = UnitPathPlan { method: choice.method, functions: paths, array: choice.array, metric: choice.metric };
     let check = Some(functions.iter().map(check).collect());
     let plan = UnitPlan { method: MethodPlan::Paths(paths), check, targets: None };
-    let program = ProgramMap { modules: vec![Module { name: "m.o".into(), functions }], ..ProgramMap::default() };
+    let program = ProgramMap {
+        modules: vec![Module { name: "m.o".into(), functions, ..Module::default() }],
+        ..ProgramMap::default()
+    };
     let map = BinaryMap { program, plan, code, threaded: true };
     from_parts(map)
 }

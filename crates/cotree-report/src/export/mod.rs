@@ -10,6 +10,7 @@ pub mod folded;
 pub mod format;
 mod json;
 mod lcov;
+mod llvm_profdata;
 pub mod llvm_sample;
 pub mod pprof;
 mod remarks;
@@ -20,7 +21,7 @@ mod weights;
 pub use format::{Export, ExportError, ExportOptions, Format, Needs};
 
 /// All formats, the usual one first.
-pub const FORMATS: [Format; 11] = [
+pub const FORMATS: [Format; 12] = [
     json::FORMAT,
     lcov::FORMAT,
     weights::FORMAT,
@@ -30,6 +31,7 @@ pub const FORMATS: [Format; 11] = [
     flamegraph::FORMAT,
     speedscope::FORMAT,
     llvm_sample::FORMAT,
+    llvm_profdata::FORMAT,
     symbol_order::FORMAT,
     symbol_order::SECTIONS,
 ];

@@ -64,7 +64,7 @@ fn program(text: &str) -> Sample {
             ..FunctionProfile::default()
         }));
     }
-    sample.map.program.modules = vec![Module { name: "a.o".into(), functions }];
+    sample.map.program.modules = vec![Module { name: "a.o".into(), functions, ..Module::default() }];
     sample.profile.functions = profiles;
     sample
 }

@@ -147,8 +147,8 @@ pub fn sample() -> Sample {
     let c = [square, classify, main];
     let (c_facts, c_profiles): (Vec<_>, Vec<_>) = c.into_iter().map(|b| (b.facts, Some(b.profile))).unzip();
     let modules = vec![
-        Module { name: "main.o".into(), functions: c_facts },
-        Module { name: "libfoo.a(foo.o)".into(), functions: vec![throws.facts, naked.facts] },
+        Module { name: "main.o".into(), functions: c_facts, ..Module::default() },
+        Module { name: "libfoo.a(foo.o)".into(), functions: vec![throws.facts, naked.facts], ..Module::default() },
     ];
     let program = ProgramMap {
         name: "prog".into(),

@@ -170,6 +170,9 @@ fn compiling(wishes: &Wishes, options: &BuildOptions) -> impl Iterator<Item = St
     let mut all = vec![if thin { "-flto=thin" } else { "-flto=full" }.to_owned()];
     if options.early() {
         all.extend(inside(&["-disable-llvm-passes"]));
+        if options.coverage == Some(true) {
+            all.extend(inside(&["-fprofile-instrument=clang", "-fcoverage-mapping"]));
+        }
     } else {
         if thin && wishes.devirtualises {
             all.push("-fno-split-lto-unit".into());

@@ -9,6 +9,7 @@ mod clones;
 mod coroutines;
 mod costs;
 mod counted_runs;
+mod coverage_build;
 mod coverage_map;
 mod crashes;
 mod damaged_bitcode;

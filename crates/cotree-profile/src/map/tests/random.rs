@@ -218,6 +218,7 @@ fn function() -> impl Strategy<Value = Function> {
                     let blocks: Vec<BlockFacts> = blocks.collect();
                     Function {
                         accesses: accesses(&blocks, &calls, after),
+                        anchors: Vec::new(),
                         linkage: [Linkage::Internal, Linkage::External, Linkage::Copy][linkage],
                         symbol,
                         address_taken,
@@ -391,13 +392,31 @@ fn ipath_for((number, function): (usize, &&Function), functions: usize, seed: u6
     }
 }
 
+/// Gives a module coverage counters of two functions of the source, which stand here and there in its functions.
+fn cover(module: &mut Module, seed: u64) {
+    let covered = |name: &str, hash, counters| CoveredFunction { name: name.into(), hash, counters };
+    module.covered = vec![covered("a.c:f", seed, 3), covered("g", u64::MAX, 1)];
+    for function in &mut module.functions {
+        let blocks = (0..function.blocks.len()).filter(|block| (seed >> (block % 32)) & 1 == 0);
+        let anchor = |block: usize| {
+            let of_first = !block.is_multiple_of(3);
+            let counter = if of_first { block as u32 % 3 } else { 0 };
+            Anchor { block: Block::new(block), after_sites: seed as u32 % 2, function: u32::from(!of_first), counter }
+        };
+        function.anchors = blocks.map(anchor).collect();
+    }
+}
+
 pub(super) fn binary_map() -> impl Strategy<Value = BinaryMap> {
     let module = ("[a-z]{1,5}\\.o", prop::collection::vec(function(), 0..4));
     let code = prop::collection::vec(prop::collection::vec((1u32..99, any::<(u32, u32)>(), any::<u32>()), 0..5), 0..4);
     (prop::collection::vec(module, 0..3), code, any::<u64>(), any::<bool>(), 0..METHODS.len()).prop_map(
         |(modules, code, seed, threaded, method)| {
             let mut modules: Vec<Module> =
-                modules.into_iter().map(|(name, functions)| Module { name, functions }).collect();
+                modules.into_iter().map(|(name, functions)| Module { name, functions, covered: Vec::new() }).collect();
+            if seed & 16 != 0 {
+                modules.iter_mut().for_each(|module| cover(module, seed));
+            }
             modules.iter_mut().flat_map(|module| &mut module.functions).for_each(list_all_calls);
             let functions = modules.iter_mut().flat_map(|module| &mut module.functions);
             functions.for_each(|function| spread_instructions(function, seed));

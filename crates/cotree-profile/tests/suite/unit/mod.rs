@@ -107,8 +107,8 @@ pub fn facts() -> (ProgramMap, Vec<Truth>) {
         files: vec![],
         checksums: Default::default(),
         modules: vec![
-            Module { name: "a.o".into(), functions: vec![main, work, leaf] },
-            Module { name: "b.o".into(), functions: vec![invokes] },
+            Module { name: "a.o".into(), functions: vec![main, work, leaf], ..Module::default() },
+            Module { name: "b.o".into(), functions: vec![invokes], ..Module::default() },
         ],
     };
     (program, vec![main_truth, work_truth, leaf_truth, invokes_truth])

@@ -1,0 +1,165 @@
+//! Coverage counters of the compiler's own: they become notes of where they stood, and no code.
+//!
+//! clang's front end asks for each counter by a call of `llvm.instrprof.increment` with the name of the function, a
+//! hash of its structure, how many counters it has, and which one counts. LLVM would make additions to memory of these
+//! calls, and needs a runtime of its own for them. Here each call becomes metadata of the instruction behind it, from
+//! which the facts get anchors ([`cotree_core::facts::Anchor`]). The coverage map stays as it is: its sections
+//! (`__llvm_covmap`, `__llvm_covfun`) are data that is kept anyway. The names that it refers to, which LLVM's pass
+//! would write, stand in a section of ours of the same form (LLVM Code Coverage Mapping Format, "Profile names").
+
+mod steps;
+
+use crate::error::Error;
+use crate::ir::{Call, Instruction, MetadataKind, Value};
+use crate::module::Module;
+use cotree_core::facts::CoveredFunction;
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+/// What the metadata is called.
+const ANCHORS: &str = "cotree.coverage";
+
+/// Parts of a counter in the metadata: name, hash, how many counters, which one.
+const PARTS: usize = 4;
+
+/// A list of names of functions that have no code.
+const UNUSED_NAMES: &std::ffi::CStr = c"__llvm_coverage_names";
+
+/// The intrinsics of the front end's instrumentation, for which LLVM's pass makes code.
+const PREFIX: &str = "llvm.instrprof.";
+
+/// Makes notes of all coverage counters, and writes the names of the coverage map.
+///
+/// # Errors
+/// A counter is of a form that is not known: what the map says of it would be wrong.
+pub(crate) fn take_counters(module: &mut Module) -> Result<(), Error> {
+    steps::branch_on_conditions(module);
+    let unchanged: &Module = module;
+    let kind = unchanged.metadata_kind(ANCHORS);
+    let mut names = BTreeSet::new();
+    for function in unchanged.functions().filter(|function| !function.is_declaration()) {
+        let mut pending: Vec<String> = Vec::new();
+        let mut counters: Vec<Call<'_>> = Vec::new();
+        for instruction in function.instructions() {
+            let asks = |call: &Call<'_>| call.intrinsic().is_some_and(|name| name.starts_with(PREFIX));
+            if let Some(call) = instruction.as_call().filter(asks) {
+                let parts = parts(call).ok_or_else(|| unknown(unchanged, call))?;
+                names.insert(parts[0].clone());
+                pending.extend(parts);
+                counters.push(call);
+            } else if !pending.is_empty() {
+                let strings: Vec<_> = pending.drain(..).map(|part| unchanged.metadata_string(&part)).collect();
+                instruction.set_metadata(kind, unchanged.node(&strings));
+            }
+        }
+        counters.into_iter().for_each(|call| unchanged.remove(*call));
+    }
+    if let Some(unused) = unchanged.variable(UNUSED_NAMES).and_then(|list| list.initial_value()) {
+        names.extend(unused.operands().filter_map(text_of));
+    }
+    if !names.is_empty() {
+        let section = section_of_names(&names);
+        module.append_assembly(&section);
+    }
+    module.sweep();
+    module.delete_variable(UNUSED_NAMES);
+    Ok(())
+}
+
+/// The parts of a counter that is added 1 to.
+fn parts(call: Call<'_>) -> Option<[String; PARTS]> {
+    if call.intrinsic().as_deref() != Some(steps::INCREMENT) {
+        return None;
+    }
+    let mut arguments = call.arguments();
+    let name = text_of(arguments.next()?)?;
+    let mut number = || arguments.next()?.constant().map(|number| number.to_string());
+    Some([name, number()?, number()?, number()?])
+}
+
+fn unknown(module: &Module, call: Call<'_>) -> Error {
+    Error::UnknownCoverage { module: module.name.clone(), intrinsic: call.intrinsic().unwrap_or_default() }
+}
+
+/// The bytes of a constant variable, which are a name.
+fn text_of(variable: Value<'_>) -> Option<String> {
+    variable.as_variable()?.initial_value()?.constant_text()
+}
+
+/// Assembly that writes names: the length of them all, 0 for "not compressed", and the names with a byte 1 between.
+fn section_of_names(names: &BTreeSet<String>) -> String {
+    let all: Vec<&str> = names.iter().map(String::as_str).collect();
+    let all = all.join("\x01");
+    let mut text = String::from("\t.pushsection __llvm_prf_names,\"aR\",@progbits\n\t.uleb128 ");
+    let _ = write!(text, "{}\n\t.byte 0\n", all.len());
+    for line in all.as_bytes().chunks(64) {
+        let bytes: Vec<String> = line.iter().map(u8::to_string).collect();
+        let _ = writeln!(text, "\t.byte {}", bytes.join(","));
+    }
+    text.push_str("\t.popsection\n");
+    text
+}
+
+/// Reads the notes back.
+pub(crate) struct Counters(MetadataKind);
+
+impl Counters {
+    /// The reader for a module.
+    pub(crate) fn of(module: &Module) -> Self {
+        Self(module.metadata_kind(ANCHORS))
+    }
+
+    /// The counters that stood before an instruction: of which functions, and which of theirs.
+    pub(crate) fn before(&self, instruction: Instruction<'_>) -> Vec<(CoveredFunction, u32)> {
+        let Some(note) = instruction.metadata(self.0).and_then(Value::node_operands) else { return Vec::new() };
+        let parts: Vec<String> = note.into_iter().flatten().filter_map(Value::metadata_string).collect();
+        let counter = |parts: &[String]| {
+            let hash = parts[1].parse().ok()?;
+            let function = CoveredFunction { name: parts[0].clone(), hash, counters: parts[2].parse().ok()? };
+            Some((function, parts[3].parse().ok()?))
+        };
+        parts.chunks_exact(PARTS).filter_map(counter).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = r#"target triple = "x86_64-unknown-linux-gnu"
+@__profn_f = private constant [1 x i8] c"f"
+@__profn_g = private constant [5 x i8] c"a.c:g"
+@__llvm_coverage_names = internal constant [1 x ptr] [ptr @__profn_g]
+declare void @llvm.instrprof.increment(ptr, i64, i32, i32)
+define void @f() {
+  call void @llvm.instrprof.increment(ptr @__profn_f, i64 -1, i32 2, i32 0)
+  call void @llvm.instrprof.increment(ptr @__profn_f, i64 -1, i32 2, i32 1)
+  ret void
+}"#;
+
+    #[test]
+    fn counters_become_notes_of_what_follows() {
+        let mut module = Module::parse_text("m", TEXT).expect("valid IR");
+        take_counters(&mut module).expect("known counters");
+        let counters = Counters::of(&module);
+        let function = module.function(c"f").expect("it is defined");
+        let instructions: Vec<_> = function.instructions().collect();
+        assert_eq!(instructions.len(), 1);
+        let covered = CoveredFunction { name: "f".into(), hash: u64::MAX, counters: 2 };
+        assert_eq!(counters.before(instructions[0]), [(covered.clone(), 0), (covered, 1)]);
+        assert!(module.assembly().contains(".uleb128 7\n\t.byte 0\n\t.byte 97,46,99,58,103,1,102\n"));
+        assert!(module.variable(UNUSED_NAMES).is_none());
+    }
+
+    #[test]
+    fn other_counters_are_refused() {
+        let text = TEXT.replace(
+            "llvm.instrprof.increment(ptr @__profn_f, i64 -1, i32 2, i32 1)",
+            "llvm.instrprof.cover(ptr @__profn_f, i64 -1, i32 2, i32 1)",
+        );
+        let text = format!("{text}\ndeclare void @llvm.instrprof.cover(ptr, i64, i32, i32)");
+        let mut module = Module::parse_text("m", &text).expect("valid IR");
+        let error = take_counters(&mut module).expect_err("another kind").to_string();
+        assert!(error.contains("llvm.instrprof.cover"), "{error}");
+    }
+}

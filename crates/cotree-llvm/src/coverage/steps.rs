@@ -1,0 +1,83 @@
+//! Counters that a condition is added to: they become branches with a counter behind them.
+//!
+//! Where clang makes no branch of `a ? b : c`, since both are cheap, it adds the condition to the counter
+//! (`llvm.instrprof.increment.step`). Counts of blocks can't tell that, so the condition is branched on.
+
+use crate::ir::{Builder, Call, Value};
+use crate::module::Module;
+use llvm_sys::LLVMOpcode;
+
+/// What clang adds such a counter's step by.
+const STEP: &str = "llvm.instrprof.increment.step";
+
+/// The intrinsic of counters that 1 is added to.
+pub(super) const INCREMENT: &str = "llvm.instrprof.increment";
+
+/// Puts branches in the place of all steps whose form is known; the others stay.
+pub(super) fn branch_on_conditions(module: &mut Module) {
+    let unchanged: &Module = module;
+    for function in unchanged.functions().filter(|function| !function.is_declaration()) {
+        let is_step = |call: &Call<'_>| call.intrinsic().as_deref() == Some(STEP);
+        let steps: Vec<Call<'_>> =
+            function.instructions().filter_map(|instruction| instruction.as_call().filter(is_step)).collect();
+        for step in steps {
+            replace(unchanged, step);
+        }
+    }
+    module.sweep();
+}
+
+/// Replaces one step, if its form is known.
+fn replace<'m>(module: &'m Module, step: Call<'m>) {
+    let Some(by) = step.arguments().nth(4) else { return };
+    if by.is_constant_int() {
+        match by.constant() {
+            Some(0) => {}
+            Some(1) => count(&Builder::before(module, *step), step),
+            _ => return,
+        }
+        module.remove(*step);
+        return;
+    }
+    let Some(condition) = condition_of(by) else { return };
+    let block = step.block().expect("it is in a block");
+    let jumps: Option<Vec<_>> = block.as_value().users().into_iter().map(Value::as_instruction).collect();
+    // A block whose address is taken can't be divided.
+    let Some(jumps) = jumps else { return };
+    // What stands before the step goes into a block of its own, so that phis behind this one need no change.
+    let head = module.insert_block(block);
+    for jump in jumps {
+        for index in (0..jump.operand_count()).filter(|&index| jump.operand(index) == Some(block.as_value())) {
+            jump.set_operand(index, head.as_value());
+        }
+    }
+    let before: Vec<_> = block.instructions().take_while(|&instruction| instruction != *step).collect();
+    for instruction in before {
+        module.move_to_end(instruction, head);
+    }
+    let then = module.insert_block(block);
+    let builder = Builder::at_end(module, head);
+    builder.set_location(step.location());
+    builder.branch(condition, then, block);
+    let builder = Builder::at_end(module, then);
+    builder.set_location(step.location());
+    count(&builder, step);
+    builder.jump(block);
+    module.remove(*step);
+}
+
+/// The condition that is widened to a number.
+fn condition_of(by: Value<'_>) -> Option<Value<'_>> {
+    let widened = by.as_instruction().filter(|widened| widened.opcode() == LLVMOpcode::LLVMZExt)?;
+    widened.operand(0).filter(|condition| condition.ty().bits() == Some(1))
+}
+
+/// Asks for the counter of a step.
+fn count<'m>(builder: &Builder<'m>, step: Call<'m>) {
+    let arguments: Vec<Value<'_>> = step.arguments().take(4).collect();
+    let module = builder.module();
+    let parameters: Vec<_> = arguments.iter().map(|argument| argument.ty()).collect();
+    let ty = module.void().function(&parameters);
+    let callee = module.function_or_declare(INCREMENT, ty, |_| ());
+    builder.call(ty, callee, &arguments);
+}

@@ -1,0 +1,40 @@
+//! LLVM's instrumentation profiles in their text form, of builds with `--coverage`: `llvm-profdata merge` makes of it
+//! what `llvm-cov show`, `report` and `export` read (`llvm/ProfileData/InstrProfReader.h`).
+
+use super::format::{Export, ExportError, Format, Needs};
+use crate::covered::coverage_counters;
+use crate::terminal::counted;
+use std::io::Write;
+
+/// The format.
+pub(super) const FORMAT: Format = Format {
+    name: "llvm-profdata",
+    summary: "The counters of a build with --coverage, as text for llvm-profdata merge, and so for llvm-cov",
+    needs: Needs::Blocks,
+    has_lines: false,
+    escapes: false,
+    write: export,
+};
+
+fn export(export: &Export<'_>, out: &mut dyn Write) -> Result<Vec<String>, ExportError> {
+    let counters = coverage_counters(export.units);
+    if counters.functions.is_empty() {
+        let reason = "no coverage counters are known of this program: build it with `cotree --coverage cc`";
+        return Err(ExportError::Nothing(reason.into()));
+    }
+    for (function, values) in &counters.functions {
+        writeln!(out, "{}\n# Func Hash:\n{}\n# Num Counters:\n{}", function.name, function.hash, values.len())?;
+        writeln!(out, "# Counter Values:")?;
+        for value in values {
+            writeln!(out, "{value}")?;
+        }
+        writeln!(out)?;
+    }
+    let missing = (counters.not_counted > 0).then(|| {
+        format!(
+            "{} in functions that were not counted: llvm-cov shows less than ran",
+            counted(counters.not_counted.into(), "coverage counter")
+        )
+    });
+    Ok(missing.into_iter().collect())
+}

@@ -1,0 +1,77 @@
+//! The coverage map of the compiler with our counts, held against the compiler's own coverage as llvm-cov tells it.
+
+use crate::project::{Project, succeed};
+use std::path::Path;
+
+macro_rules! source {
+    ($name:literal) => {
+        ($name, include_str!(concat!("../programs/coverage/", $name)))
+    };
+}
+
+/// The tool of the newest version that is installed.
+fn newest(tool: &str) -> String {
+    let found = |version: &u32| Path::new(&format!("/usr/bin/{tool}-{version}")).exists();
+    format!("{tool}-{}", (14..40).rev().find(found).expect("one is installed"))
+}
+
+/// What llvm-cov says of a program and a profile: its table, and lines and branches as a tracefile.
+fn llvm_cov(project: &Project, program: &str, profile: &str) -> [String; 2] {
+    succeed(project.command(newest("llvm-profdata")).args(["merge", profile, "-o", "merged"]));
+    ["report", "export"].map(|what| {
+        let mut cov = project.command(newest("llvm-cov"));
+        cov.args([what, program, "-instr-profile=merged"]);
+        succeed(if what == "export" { cov.arg("-format=lcov") } else { &mut cov })
+    })
+}
+
+/// What llvm-cov says with the compiler's own counters.
+fn theirs(project: &Project, compiler: &str, sources: &[&str]) -> [String; 2] {
+    let options = ["-O1", "-fprofile-instr-generate", "-fcoverage-mapping", "-o", "theirs"];
+    succeed(project.command(newest(compiler)).args(options).args(sources));
+    succeed(project.command(project.path("theirs")).env("LLVM_PROFILE_FILE", "theirs.profraw"));
+    llvm_cov(project, "theirs", "theirs.profraw")
+}
+
+/// What it says with ours.
+fn ours(project: &Project, options: &str, command: &str) -> [String; 2] {
+    project.ok(&format!("{options} --coverage {command} -o ours"));
+    succeed(project.command(project.path("ours")).env("COTREE_FILE", "ours.cotree"));
+    project.ok("export --format llvm-profdata -o ours.proftext ours.cotree");
+    llvm_cov(project, "ours", "ours.proftext")
+}
+
+#[test]
+fn regions_of_cxx_have_the_compilers_counts() {
+    let project = Project::new(&[source!("a.cc"), source!("b.cc"), source!("lib.h")]);
+    let theirs = theirs(&project, "clang++", &["a.cc", "b.cc"]);
+    assert!(theirs[0].contains("lib.h"), "{}", theirs[0]);
+    for (options, level) in [("", "-O0"), ("", "-O2"), ("--profile path", "-O2 -flto"), ("--profile vertex", "-O1")] {
+        let ours = ours(&project, options, &format!("c++ {level} a.cc b.cc"));
+        assert_eq!(ours, theirs, "{options} {level}");
+    }
+    // No runtime of LLVM's is in the program, and none has written anything.
+    assert!(!project.path("default.profraw").exists());
+}
+
+#[test]
+fn conditions_without_branches_are_counted() {
+    let project = Project::new(&[source!("ternary.c")]);
+    let theirs = theirs(&project, "clang", &["ternary.c"]);
+    for level in ["-O0", "-O2"] {
+        assert_eq!(ours(&project, "", &format!("cc {level} ternary.c")), theirs, "{level}");
+    }
+}
+
+#[test]
+fn coverage_that_is_not_counted_is_said() {
+    let project = Project::new(&[source!("ternary.c")]);
+    project.ok("cc -O1 ternary.c -o plain");
+    succeed(project.command(project.path("plain")).env("COTREE_FILE", "plain.cotree"));
+    let refused = project.fails("export --format llvm-profdata plain.cotree");
+    assert!(refused.contains("build it with `cotree --coverage cc`"), "{refused}");
+    let refused = project.fails("--coverage --at late cc ternary.c");
+    assert!(refused.contains("leave one of them out"), "{refused}");
+    let mcdc = project.fails("--coverage cc -O1 -Xclang -fcoverage-mcdc ternary.c -o mcdc");
+    assert!(mcdc.contains("llvm.instrprof.mcdc") && mcdc.contains("does not count"), "{mcdc}");
+}
