@@ -51,6 +51,20 @@ impl<'m> CountedFunction<'m> {
         Self { map, function, counts, main_file: function.main_file() }
     }
 
+    /// Adds the counts of another executable, if it has the same function with the same regions; tells whether it has.
+    pub fn add(&mut self, other: &Self) -> bool {
+        let same = self.function.structural_hash == other.function.structural_hash
+            && self.function.regions == other.function.regions;
+        if same {
+            for (sum, count) in self.counts.iter_mut().zip(&other.counts) {
+                sum.count = sum.count.saturating_add(count.count);
+                sum.not_taken = sum.not_taken.saturating_add(count.not_taken);
+                sum.negative |= count.negative;
+            }
+        }
+        same
+    }
+
     /// The regions of text.
     pub fn regions(&self) -> impl Iterator<Item = CountedRegion<'m>> {
         let is_text = |kind: RegionKind| {

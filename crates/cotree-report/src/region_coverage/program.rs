@@ -1,15 +1,15 @@
-//! The coverage of one or several executables that share counters.
+//! The coverage of one or several executables.
 
 use super::functions::{CountedBranch, CountedFunction, CountedRegion};
 use super::line_runs::LineRuns;
 use super::segments::{Segment, segments};
 use cotree_profile::coverage::{Counter, CounterTable, Counters, CoverageMap, MappedFunction, Place, RegionKind};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// The functions of one or several coverage maps, counted.
+/// The functions of one or several executables, counted.
 #[derive(Clone, Debug, Default)]
 pub struct RegionCoverage<'m> {
-    /// The functions, in the order of the maps. A function that several maps have is there once.
+    /// The functions, in the order of the maps. A function that several maps have is there once, with the sum of counts.
     pub functions: Vec<CountedFunction<'m>>,
     /// Functions that the counters do not fit. They are left out.
     pub unusable: Vec<Unusable<'m>>,
@@ -62,32 +62,46 @@ impl FileView<'_> {
 }
 
 impl<'m> RegionCoverage<'m> {
-    /// Counts the functions of all maps.
+    /// Counts the functions of executables, each by its own counters.
+    ///
+    /// A function that several executables have is counted in all of them, if it is the same text. One that an
+    /// executable only declares (its record has no structural hash) gives way to one that another executable uses.
     #[must_use]
-    pub fn new(maps: impl IntoIterator<Item = &'m CoverageMap>, table: &CounterTable) -> Self {
+    pub fn new(executables: &[(&'m CoverageMap, &CounterTable)]) -> Self {
+        let all = || executables.iter().flat_map(|(map, table)| map.functions.iter().map(move |f| (*map, *table, f)));
+        let place = |map: &'m CoverageMap, function: &'m MappedFunction| {
+            let main = function.main_file().map(|file| map.path(function.files[file.0 as usize]));
+            (function.name.as_str(), main)
+        };
+        let used = all().filter(|(_, _, function)| function.structural_hash != 0);
+        let used: HashSet<_> = used.map(|(map, _, function)| place(map, function)).collect();
         let mut coverage = Self::default();
-        let mut seen: HashSet<(&str, Vec<&str>)> = HashSet::new();
-        for map in maps {
-            for function in &map.functions {
-                let counted = match counted(map, function, table) {
-                    Ok(Some(counted)) => counted,
-                    Ok(None) => continue,
-                    Err(reason) => {
-                        coverage.unusable.push(Unusable { function, reason });
-                        continue;
-                    }
-                };
-                let paths: Vec<&str> = function.files.iter().map(|&file| map.path(file)).collect();
-                if seen.insert((&function.name, paths.clone())) {
-                    for path in paths {
-                        let functions = coverage.files.entry(path).or_default();
-                        if functions.last() != Some(&coverage.functions.len()) {
-                            functions.push(coverage.functions.len());
-                        }
-                    }
-                    coverage.functions.push(counted);
+        let mut known: HashMap<(&str, u64, Vec<&str>), usize> = HashMap::new();
+        for (map, table, function) in all() {
+            if function.structural_hash == 0 && used.contains(&place(map, function)) {
+                continue;
+            }
+            let counted = match counted(map, function, table) {
+                Ok(Some(counted)) => counted,
+                Ok(None) => continue,
+                Err(reason) => {
+                    coverage.unusable.push(Unusable { function, reason });
+                    continue;
+                }
+            };
+            let paths: Vec<&str> = function.files.iter().map(|&file| map.path(file)).collect();
+            let next = coverage.functions.len();
+            let first = *known.entry((&function.name, function.structural_hash, paths.clone())).or_insert(next);
+            if coverage.functions.get_mut(first).is_some_and(|first| first.add(&counted)) {
+                continue;
+            }
+            for path in paths {
+                let functions = coverage.files.entry(path).or_default();
+                if functions.last() != Some(&next) {
+                    functions.push(next);
                 }
             }
+            coverage.functions.push(counted);
         }
         coverage
     }

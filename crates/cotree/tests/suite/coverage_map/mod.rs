@@ -6,7 +6,7 @@ use crate::project::{Project, succeed};
 use cotree_profile::coverage::{CounterTable, CoverageMap, CoverageMapError, Sections};
 use cotree_report::region_coverage::{FileSummary, RegionCoverage};
 use object::read::{Object, ObjectSection};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 macro_rules! sources {
     ($($name:literal),*) => {
@@ -27,19 +27,27 @@ fn run(project: &Project, compiler: &str, arguments: &str, program: &str, profda
     merged
 }
 
-/// Holds all that llvm-cov says of these programs with this profile against what we say.
-fn compare(project: &Project, programs: &[&str], profile: &PathBuf) -> FileSummary {
-    let text = succeed(project.command("llvm-profdata-22").args(["merge", "-text", "-o", "-"]).arg(profile));
+/// Holds all that llvm-cov says of these programs, each with its profile, against what we say.
+fn compare(project: &Project, programs: &[(&str, &Path)]) -> FileSummary {
+    let sum = project.path("sum.profdata");
+    let merge = |arguments: &[&str], profiles: &[&Path]| {
+        succeed(project.command("llvm-profdata-22").arg("merge").args(arguments).args(profiles))
+    };
+    merge(&["-o", "sum.profdata"], &programs.iter().map(|(_, profile)| *profile).collect::<Vec<_>>());
     let export = |format: &str| {
         let mut command = project.command("llvm-cov-22");
-        command.arg("export").arg(format!("-format={format}")).arg("-instr-profile").arg(profile).arg(programs[0]);
-        programs[1..].iter().for_each(|program| _ = command.args(["-object", program]));
+        command.arg("export").arg(format!("-format={format}")).arg("-instr-profile").arg(&sum).arg(programs[0].0);
+        programs[1..].iter().for_each(|(program, _)| _ = command.args(["-object", program]));
         succeed(&mut command)
     };
-    let open = |program: &&str| CoverageMap::open(&project.path(program)).expect("a map");
-    let maps: Vec<CoverageMap> = programs.iter().map(open).collect();
+    let open = |(program, profile): &(&str, &Path)| {
+        let map = CoverageMap::open(&project.path(program)).expect("a map");
+        (map, peer::counters(&merge(&["-text", "-o", "-"], &[profile])))
+    };
+    let opened: Vec<(CoverageMap, CounterTable)> = programs.iter().map(open).collect();
+    let executables: Vec<_> = opened.iter().map(|(map, table)| (map, table)).collect();
     let exported = serde_json::from_str(&export("text")).expect("JSON");
-    peer::compare(&maps, &peer::counters(&text), &exported, &export("lcov"))
+    peer::compare(&executables, &exported, &export("lcov"))
 }
 
 /// Headers in two units, text that replaces macros of the same and of other files, functions that nobody uses.
@@ -48,26 +56,57 @@ fn numbers_of_c_are_those_of_llvm_cov() {
     let project = Project::new(&C);
     let older = format!("{CLANG} regions.c second.c");
     let profile = run(&project, "clang-14", &older, "older", "llvm-profdata-14");
-    assert_eq!(compare(&project, &["older"], &profile).functions.total, 8);
+    assert_eq!(compare(&project, &[("older", &profile)]).functions.total, 8);
     let newer = format!("{CLANG} -fcoverage-mcdc -O1 -Wl,--gc-sections regions.c second.c");
     let profile = run(&project, "clang-22", &newer, "newer", "llvm-profdata-22");
-    assert_eq!(compare(&project, &["newer"], &profile).functions.total, 8);
+    assert_eq!(compare(&project, &[("newer", &profile)]).functions.total, 8);
 }
 
 /// Templates, lambdas and exceptions; two executables that share sources.
 #[test]
 fn numbers_of_cpp_are_those_of_llvm_cov() {
     let project = Project::new(&sources!["regions.cpp"]);
-    let options = format!("{CLANG} -std=c++17 regions.cpp");
-    run(&project, "clang++-22", &format!("{options} -DOTHER"), "other", "llvm-profdata-22");
-    let profile = run(&project, "clang++-22", &format!("{options} -fcoverage-mcdc"), "first", "llvm-profdata-22");
-    let alone = compare(&project, &["first"], &profile);
+    let options = format!("{CLANG} -fcoverage-mcdc -std=c++17 regions.cpp");
+    let other = run(&project, "clang++-22", &format!("{options} -O1"), "other", "llvm-profdata-22");
+    let profile = run(&project, "clang++-22", &options, "first", "llvm-profdata-22");
+    let alone = compare(&project, &[("first", &profile)]);
     assert!(alone.instantiations.total > alone.functions.total, "{alone:?}");
-    compare(&project, &["other"], &profile);
-    let both = project.path("both.profdata");
-    let merge = ["merge", "first.profdata", "other.profdata", "-o", "both.profdata"];
-    succeed(project.command("llvm-profdata-22").args(merge));
-    assert_eq!(compare(&project, &["first", "other"], &both), compare(&project, &["first"], &both));
+    let both = compare(&project, &[("first", &profile), ("other", &other)]);
+    assert_eq!(both.lines.total, alone.lines.total);
+}
+
+/// What one executable only declares, another one uses: it is there once, as it is used. The `main` of each is its own.
+#[test]
+fn executables_add_up() {
+    let shared = "inline int f(int x) { return x > 1 ? 2 : 3; }\n";
+    let main = |body: &str| format!("#include \"shared.h\"\nint main(int argc, char **) {{ {body} }}\n");
+    let (first, second) = (main("return 0;"), main("return f(argc) + f(argc) - 6;"));
+    let sources = [("shared.h", shared), ("first.cpp", &first), ("second.cpp", &second), ("third.cpp", &second)];
+    let project = Project::new(&sources);
+    let mut opened = Vec::new();
+    for name in ["first", "second", "third"] {
+        let profile = run(&project, "clang++-22", &format!("{CLANG} {name}.cpp"), name, "llvm-profdata-22");
+        let text = succeed(project.command("llvm-profdata-22").args(["merge", "-text", "-o", "-"]).arg(profile));
+        opened.push((CoverageMap::open(&project.path(name)).expect("a map"), peer::counters(&text)));
+    }
+    // With and without the counters of the others.
+    let empty = CounterTable::default();
+    for (tables, expected) in [([0, 1, 2], 4), ([0, 1, 3], 2), ([3, 3, 3], 0)] {
+        let with_table = |((map, table), own): (&(CoverageMap, CounterTable), usize)| {
+            (map.clone(), if own < 3 { table.clone() } else { empty.clone() })
+        };
+        let parts: Vec<(CoverageMap, CounterTable)> = opened.iter().zip(tables).map(with_table).collect();
+        let executables: Vec<_> = parts.iter().map(|(map, table)| (map, table)).collect();
+        let coverage = RegionCoverage::new(&executables);
+        let header = project.path("shared.h").display().to_string();
+        let summary = coverage.summary(&header);
+        assert_eq!((summary.functions.total, summary.instantiations.total, summary.branches.total), (1, 1, 2));
+        assert!(summary.regions.total > 1);
+        let count = coverage.file(&header).lines().lines().next();
+        assert_eq!(count, Some((1, expected)));
+        let mains = coverage.functions.iter().filter(|f| f.function.name == "main" && f.entries() == 1);
+        assert_eq!(mains.count(), tables.iter().filter(|&&own| own < 3).count());
+    }
 }
 
 /// Generic functions that are never instantiated, closures, and functions that nobody uses.
@@ -76,7 +115,7 @@ fn numbers_of_rust_are_those_of_llvm_cov() {
     let project = Project::new(&sources!["regions.rs"]);
     let options = "-Awarnings --edition 2024 -Cinstrument-coverage regions.rs";
     let profile = run(&project, "rustc", options, "program", "llvm-profdata-22");
-    let summary = compare(&project, &["program"], &profile);
+    let summary = compare(&project, &[("program", &profile)]);
     assert!(summary.functions.covered < summary.functions.total, "{summary:?}");
 }
 
@@ -118,7 +157,7 @@ fn damaged_maps_are_errors() {
         for function in &map.functions {
             table.add(function.name_hash, function.structural_hash, &[1, 3, 2, 7, 5, u64::MAX]).expect("once each");
         }
-        let coverage = RegionCoverage::new([&map], &table);
+        let coverage = RegionCoverage::new(&[(&map, &table)]);
         for path in coverage.paths() {
             let lines = coverage.file(path).lines().map(|run| run.len()).sum::<u64>();
             assert!(lines <= u64::from(u32::MAX) + 1);

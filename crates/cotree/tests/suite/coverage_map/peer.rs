@@ -27,9 +27,9 @@ pub fn counters(text: &str) -> CounterTable {
     table
 }
 
-/// Compares all that `llvm-cov export` and `llvm-cov export -format=lcov` say. Gives the totals.
-pub fn compare(maps: &[CoverageMap], table: &CounterTable, exported: &Value, tracefile: &str) -> FileSummary {
-    let coverage = RegionCoverage::new(maps, table);
+/// Compares all that `llvm-cov export` and `llvm-cov export -format=lcov` say of these executables. Gives the totals.
+pub fn compare(executables: &[(&CoverageMap, &CounterTable)], exported: &Value, tracefile: &str) -> FileSummary {
+    let coverage = RegionCoverage::new(executables);
     let data = &exported["data"][0];
     let files = data["files"].as_array().expect("files");
     let paths: Vec<&str> = files.iter().map(|file| file["filename"].as_str().expect("a path")).collect();
