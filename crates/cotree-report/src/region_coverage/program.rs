@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 /// The functions of one or several executables, counted.
 #[derive(Clone, Debug, Default)]
 pub struct RegionCoverage<'m> {
-    /// The functions, in the order of the maps. A function that several maps have is there once, with the sum of counts.
+    /// The functions, in the order of the maps. What several maps have is there once, with the sum of its counts.
     pub functions: Vec<CountedFunction<'m>>,
     /// Functions that the counters do not fit. They are left out.
     pub unusable: Vec<Unusable<'m>>,
