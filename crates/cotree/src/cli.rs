@@ -59,6 +59,8 @@ enum Command {
     Report(commands::report::ReportArgs),
     /// Show source lines with their counts and branches
     Annotate(commands::annotate::AnnotateArgs),
+    /// Show how much of the sources ran, by the compiler's map (build with --coverage)
+    Coverage(commands::coverage::CoverageArgs),
     /// Show the paths through functions that ran (build with --profile path)
     Paths(commands::paths::PathsArgs),
     /// Show what each thread did (build with --profile trace)
@@ -226,6 +228,7 @@ pub fn run(mut arguments: Vec<OsString>) -> miette::Result<ExitCode> {
         Command::Paths(args) => done(commands::paths::run(&args))?,
         Command::Trace(args) => done(commands::trace::run(&args))?,
         Command::Merge(args) => done(commands::merge::run(&args))?,
+        Command::Coverage(args) => done(commands::coverage::run(&args))?,
         Command::Diff(args) => done(commands::diff::run(&args))?,
         Command::Costs(args) => done(commands::costs::run(&args))?,
         Command::Export(args) => done(commands::export::run(&args))?,
@@ -262,7 +265,8 @@ fn named_options(matches: &ArgMatches) -> Vec<String> {
 /// The help of `-h`: what most people need, on one screen.
 fn on_one_screen(mut command: clap::Command) -> clap::Command {
     /// Commands that are for build systems, or for few.
-    const RARE: [&str; 8] = ["ld", "ar", "nm", "ranlib", "install-tools", "cmake-toolchain", "instrument", "dump"];
+    const RARE: [&str; 9] =
+        ["ld", "ar", "nm", "ranlib", "install-tools", "cmake-toolchain", "instrument", "dump", "plan"];
     for name in RARE {
         command = command.mut_subcommand(name, |subcommand| subcommand.hide(true));
     }

@@ -9,15 +9,18 @@
 //! | from where to where in a file which count holds | [`segments`] |
 //! | how often each line ran | [`line_runs`] |
 //! | how much there is of a file, and how much of it ran | [`summary`] |
+//! | all files for people and programs | [`table`] |
 
 pub mod functions;
 pub mod line_runs;
 pub mod program;
 pub mod segments;
 pub mod summary;
+pub mod table;
 
 pub use functions::{CountedBranch, CountedFunction, CountedRegion};
 pub use line_runs::{LineRun, LineRuns};
 pub use program::{FileView, Group, RegionCoverage, Unusable, UnusableReason};
 pub use segments::Segment;
 pub use summary::{FileSummary, FunctionSummary, Ratio};
+pub use table::{CoverageTable, FileCoverage};

@@ -3,6 +3,7 @@
 pub mod annotate;
 pub mod cfg;
 pub mod costs;
+pub mod coverage;
 pub mod demo;
 pub mod diff;
 pub mod dump;

@@ -75,3 +75,31 @@ fn coverage_that_is_not_counted_is_said() {
     let mcdc = project.fails("--coverage cc -O1 -Xclang -fcoverage-mcdc ternary.c -o mcdc");
     assert!(mcdc.contains("llvm.instrprof.mcdc") && mcdc.contains("does not count"), "{mcdc}");
 }
+
+/// The table has llvm-cov's numbers, its lines, and gates on them.
+#[test]
+fn a_table_has_the_numbers_of_llvm_cov() {
+    let project = Project::new(&[source!("a.cc"), source!("b.cc"), source!("lib.h")]);
+    let [theirs, tracefile] = theirs(&project, "clang++", &["a.cc", "b.cc"]);
+    project.ok("--coverage c++ -O2 a.cc b.cc -o ours");
+    succeed(project.command(project.path("ours")).env("COTREE_FILE", "ours.cotree"));
+    let total = theirs.lines().last().expect("a total").split_whitespace().collect::<Vec<_>>();
+    let json: serde_json::Value = serde_json::from_str(&project.ok("coverage --json ours.cotree")).expect("JSON");
+    for (column, what) in [(1, "regions"), (4, "functions"), (7, "lines"), (10, "branches")] {
+        let share = &json["total"][what];
+        let [all, missed] = [column, column + 1].map(|column| total[column].parse::<u64>().expect("a number"));
+        assert_eq!(share["total"].as_u64(), Some(all), "{what}");
+        assert_eq!(share["covered"].as_u64(), Some(all - missed), "{what}");
+    }
+    let missing = tracefile.lines().filter(|line| line.starts_with("DA:") && line.ends_with(",0")).count();
+    let parts =
+        json["files"].as_array().into_iter().flatten().flat_map(|file| file["missing_lines"].as_array()).flatten();
+    assert_eq!(parts.count(), missing, "each stands alone");
+    let text = project.ok("coverage --show-missing-lines ours.cotree");
+    assert!(text.contains("  a.cc: 12\n") && text.contains("  lib.h: 12\n"), "{text}");
+    let fewer = project.ok("coverage --ignore-filename-regex lib[.]h$ --fail-under-functions 100 ours.cotree");
+    assert!(!fewer.contains("lib.h"), "{fewer}");
+    let refused = project.fails("coverage --fail-under-lines 97 ours.cotree");
+    assert!(refused.contains("lines ran, less than 97 %"), "{refused}");
+    assert!(project.fails("coverage --fail-under-lines 101 ours.cotree").contains("from 0 to 100"));
+}

@@ -341,8 +341,8 @@ fn options_of_builds_are_refused_where_nothing_is_built() {
 fn short_help_fits_a_screen() {
     let folder = Folder::new();
     let commands = [
-        "cargo", "run", "report", "annotate", "paths", "trace", "merge", "diff", "costs", "export", "cfg", "verify",
-        "plan",
+        "cargo", "run", "report", "annotate", "coverage", "paths", "trace", "merge", "diff", "costs", "export", "cfg",
+        "verify", "plan",
     ];
     let lines = std::iter::once(&[][..]).chain(commands.chunks(1));
     for command in lines {

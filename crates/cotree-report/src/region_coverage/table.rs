@@ -1,0 +1,162 @@
+//! Coverage per file: as a table, and as JSON (`cotree-coverage/1`, docs/json.md).
+
+use super::program::RegionCoverage;
+use super::summary::{FileSummary, Ratio};
+use crate::terminal::{Style, grouped, number, percent, text};
+use serde::Serialize;
+use std::io::{self, Write};
+
+/// The coverage of some files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CoverageTable {
+    /// Each file, in the order of their paths.
+    pub files: Vec<FileCoverage>,
+    /// The sums over all files.
+    pub total: FileSummary,
+}
+
+/// The coverage of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileCoverage {
+    /// The path, as the compiler has it.
+    pub path: String,
+    /// How much there is of it, and how much ran.
+    pub summary: FileSummary,
+    /// The lines that did not run: first and last of each part.
+    pub missing: Vec<(u32, u32)>,
+}
+
+impl CoverageTable {
+    /// The coverage of the files whose paths are wanted and that have functions.
+    #[must_use]
+    pub fn new(coverage: &RegionCoverage<'_>, wanted: impl Fn(&str) -> bool) -> Self {
+        let mut paths: Vec<&str> = coverage.paths().filter(|path| wanted(path)).collect();
+        paths.sort_unstable();
+        paths.dedup();
+        let mut table = Self { files: Vec::new(), total: FileSummary::default() };
+        for path in paths {
+            let summary = coverage.summary(path);
+            if summary.functions.total == 0 {
+                continue;
+            }
+            table.total.add(&summary);
+            let missing = missing(coverage, path);
+            table.files.push(FileCoverage { path: path.into(), summary, missing });
+        }
+        table
+    }
+
+    /// Writes the table for people, paths without what `prefix` says.
+    ///
+    /// # Errors
+    /// If the output can't be written.
+    pub fn write_text(&self, prefix: &str, missing: bool, style: Style, out: &mut dyn Write) -> io::Result<()> {
+        let short = |path: &str| path.strip_prefix(prefix).map_or(path, |rest| rest.trim_start_matches('/')).to_owned();
+        let row = |name: String, summary: &FileSummary| {
+            let ratio =
+                |ratio: Ratio| [percent(ratio.covered.into(), ratio.total.into()), grouped(ratio.missed().into())];
+            let FileSummary { lines, functions, regions, branches, .. } = *summary;
+            [lines, functions, regions, branches].map(ratio).into_iter().flatten().chain([name]).collect::<Vec<_>>()
+        };
+        let mut rows: Vec<_> = self.files.iter().map(|file| row(short(&file.path), &file.summary)).collect();
+        rows.push(row("total".into(), &self.total));
+        let columns = [
+            number("lines"),
+            number("missed"),
+            number("functions"),
+            number("missed").spare(2),
+            number("regions").spare(1),
+            number("missed").spare(3),
+            number("branches"),
+            number("missed").spare(2),
+            text("file"),
+        ];
+        write!(out, "{}", style.table(&columns, rows))?;
+        if missing && self.files.iter().any(|file| !file.missing.is_empty()) {
+            writeln!(out, "\n{}", style.heading("Lines that did not run"))?;
+            for file in self.files.iter().filter(|file| !file.missing.is_empty()) {
+                let parts: Vec<String> = file.missing.iter().map(|&(first, last)| part(first, last)).collect();
+                writeln!(out, "  {}: {}", style.wrap(&short(&file.path), 2), style.wrap(&parts.join(", "), 4))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the table for programs.
+    ///
+    /// # Errors
+    /// If the output can't be written.
+    pub fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
+        let files = self.files.iter().map(|file| FileDocument {
+            path: &file.path,
+            summary: Summary::from(&file.summary),
+            missing_lines: file.missing.iter().map(|&(first, last)| [first, last]).collect(),
+        });
+        let document =
+            Document { schema: "cotree-coverage/1", total: Summary::from(&self.total), files: files.collect() };
+        serde_json::to_writer_pretty(&mut *out, &document)?;
+        writeln!(out)
+    }
+}
+
+/// The lines of a file that did not run. Lines without code join parts that are all missing.
+fn missing(coverage: &RegionCoverage<'_>, path: &str) -> Vec<(u32, u32)> {
+    let mut parts: Vec<(u32, u32)> = Vec::new();
+    let mut ran_since = true;
+    for (line, count) in coverage.file(path).lines().lines() {
+        match parts.last_mut() {
+            _ if count > 0 => {}
+            Some((_, last)) if !ran_since => *last = line,
+            _ => parts.push((line, line)),
+        }
+        ran_since = count > 0;
+    }
+    parts
+}
+
+fn part(first: u32, last: u32) -> String {
+    if first == last { first.to_string() } else { format!("{first}-{last}") }
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    total: Summary,
+    files: Vec<FileDocument<'a>>,
+}
+
+#[derive(Serialize)]
+struct FileDocument<'a> {
+    path: &'a str,
+    #[serde(flatten)]
+    summary: Summary,
+    missing_lines: Vec<[u32; 2]>,
+}
+
+#[derive(Serialize)]
+struct Summary {
+    lines: Share,
+    functions: Share,
+    instantiations: Share,
+    regions: Share,
+    branches: Share,
+}
+
+#[derive(Serialize)]
+struct Share {
+    covered: u64,
+    total: u64,
+}
+
+impl From<&FileSummary> for Summary {
+    fn from(summary: &FileSummary) -> Self {
+        let share = |ratio: Ratio| Share { covered: ratio.covered, total: ratio.total };
+        Self {
+            lines: share(summary.lines),
+            functions: share(summary.functions),
+            instantiations: share(summary.instantiations),
+            regions: share(summary.regions),
+            branches: share(summary.branches),
+        }
+    }
+}
