@@ -97,6 +97,12 @@ impl<'m> CountedFunction<'m> {
         self.regions().next().map_or(0, |first| first.count)
     }
 
+    /// Whether a difference of counters was negative somewhere: the counters contradict each other. It counts as zero.
+    #[must_use]
+    pub fn is_contradictory(&self) -> bool {
+        self.counts.iter().any(|count| count.negative)
+    }
+
     /// Where the function begins.
     #[must_use]
     pub fn start(&self) -> Option<Place> {

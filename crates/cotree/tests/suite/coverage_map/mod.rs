@@ -1,11 +1,13 @@
 //! The coverage maps of clang and rustc, as we read and count them, beside `llvm-cov`; and damaged ones.
 
 mod peer;
+mod random;
 
 use crate::project::{Project, succeed};
 use cotree_profile::coverage::{CounterTable, CoverageMap, CoverageMapError, Sections};
 use cotree_report::region_coverage::{FileSummary, RegionCoverage};
 use object::read::{Object, ObjectSection};
+use random::Random;
 use std::path::{Path, PathBuf};
 
 macro_rules! sources {
@@ -119,6 +121,37 @@ fn numbers_of_rust_are_those_of_llvm_cov() {
     assert!(summary.functions.covered < summary.functions.total, "{summary:?}");
 }
 
+/// Regions as no compiler makes them are cut into the segments that llvm-cov cuts them into.
+#[test]
+fn numbers_of_random_maps_are_those_of_llvm_cov() {
+    let source = "int f(int x) { return x > 1 && x < 5 ? x : 3; }\nint main(void) { return f(3) + f(2) - 5; }\n";
+    let project = Project::new(&[("main.c", source)]);
+    let profile = run(&project, "clang-22", &format!("{CLANG} main.c"), "program", "llvm-profdata-22");
+    let data = std::fs::read(project.path("program")).expect("a program");
+    let elf = object::File::parse(data.as_slice()).expect("an ELF file");
+    let records = elf.section_by_name("__llvm_covfun").expect("a section").data().expect("data");
+    for seed in 1..=12 {
+        let mut random = Random::new(seed);
+        let (mut rest, mut section) = (records, Vec::new());
+        while let Some((head, body)) = rest.split_at_checked(28) {
+            let length = u32::from_le_bytes(head[8..12].try_into().expect("four bytes")) as usize;
+            rest = body.get((28 + length).next_multiple_of(8) - 28..).unwrap_or_default();
+            // `main` has one counter, `f` has three.
+            let of_main = head[..8] == md5::compute("main").0[..8];
+            let record = random.record(if of_main { 1 } else { 3 });
+            section.extend(&head[..8]);
+            section.extend((record.len() as u32).to_le_bytes());
+            section.extend(&head[12..]);
+            section.extend(record);
+            section.resize(section.len().next_multiple_of(8), 0);
+        }
+        std::fs::write(project.path("section"), section).expect("a file");
+        let update = ["--update-section", "__llvm_covfun=section", "program", "changed"];
+        succeed(project.command("objcopy").args(update));
+        assert_eq!(compare(&project, &[("changed", &profile)]).instantiations.total, 2, "{seed}");
+    }
+}
+
 /// Whatever bytes of a map change or are missing, the reader and those who count by the map end, and do not panic.
 #[test]
 fn damaged_maps_are_errors() {
@@ -133,20 +166,16 @@ fn damaged_maps_are_errors() {
         CoverageMap::decode(&Sections { covmap, covfun, names, little_endian: true })
     };
     assert_eq!(decode(&whole).expect("a map"), CoverageMap::open(&project.path("program")).expect("a map"));
-    let (mut state, mut usable, mut refused) = (1u64, 0, 0);
-    let mut random = |below: usize| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as usize % below
-    };
+    let (mut random, mut usable, mut refused) = (Random::new(1), 0, 0);
     for turn in 0..1200 {
         let mut sections = whole.clone();
         // Most bytes that matter are in the records of functions.
         let changed = &mut sections[[1, 1, 1, 0, 2][turn % 5]];
-        let at = random(changed.len());
-        match random(4) {
+        let at = random.below(changed.len() as u64) as usize;
+        match random.below(4) {
             0 => changed.truncate(at),
-            1 => changed[at] = [0x80, 0xFF, 0, 1][random(4)],
-            _ => changed[at] ^= 1 << random(8),
+            1 => changed[at] = [0x80, 0xFF, 0, 1][random.below(4) as usize],
+            _ => changed[at] ^= 1 << random.below(8),
         }
         let Ok(map) = decode(&sections) else {
             refused += 1;
