@@ -46,8 +46,8 @@ pub struct BuildOptions {
     pub targets: Option<bool>,
     /// Keep the compiler's coverage map, and count what its regions need, before anything is inlined
     ///
-    /// For `cotree cc` and `cotree c++`. The map says what of the source could have run, functions too that nothing
-    /// calls; `cotree export --format llvm-profdata` tells its counters. See docs/coverage-in-ci.md.
+    /// The map says what of the source could have run, functions too that nothing calls. `cotree coverage` shows it,
+    /// and `cotree export --format llvm-profdata` tells its counters to llvm-cov. See docs/coverage-in-ci.md.
     #[arg(long, hide_short_help = true, value_parser = switch(), value_name = "on|off", num_args = 0..=1,
         require_equals = true, default_missing_value = "on")]
     pub coverage: Option<bool>,

@@ -6,21 +6,23 @@
 //! which the facts get anchors ([`cotree_core::facts::Anchor`]). The coverage map stays as it is: its sections
 //! (`__llvm_covmap`, `__llvm_covfun`) are data that is kept anyway. The names that it refers to, which LLVM's pass
 //! would write, stand in a section of ours of the same form (LLVM Code Coverage Mapping Format, "Profile names").
+//!
+//! What comes from rustc has been through that pass ([`lowered`]).
 
+mod lowered;
+mod parts;
 mod steps;
 
 use crate::error::Error;
 use crate::ir::{Call, Instruction, MetadataKind, Value};
 use crate::module::Module;
 use cotree_core::facts::CoveredFunction;
+use parts::PARTS;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 /// What the metadata is called.
 const ANCHORS: &str = "cotree.coverage";
-
-/// Parts of a counter in the metadata: name, hash, how many counters, which one.
-const PARTS: usize = 4;
 
 /// A list of names of functions that have no code.
 const UNUSED_NAMES: &std::ffi::CStr = c"__llvm_coverage_names";
@@ -39,20 +41,23 @@ pub(crate) fn take_counters(module: &mut Module) -> Result<(), Error> {
     let mut names = BTreeSet::new();
     for function in unchanged.functions().filter(|function| !function.is_declaration()) {
         let mut pending: Vec<String> = Vec::new();
-        let mut counters: Vec<Call<'_>> = Vec::new();
+        let mut counters: Vec<Instruction<'_>> = Vec::new();
         for instruction in function.instructions() {
             let asks = |call: &Call<'_>| call.intrinsic().is_some_and(|name| name.starts_with(PREFIX));
             if let Some(call) = instruction.as_call().filter(asks) {
-                let parts = parts(call).ok_or_else(|| unknown(unchanged, call))?;
+                let parts = parts_of(call).ok_or_else(|| unknown(unchanged, call))?;
                 names.insert(parts[0].clone());
                 pending.extend(parts);
-                counters.push(call);
+                counters.push(*call);
+            } else if lowered::is_counter(instruction) {
+                pending.extend(lowered::parts(unchanged, instruction).ok_or_else(|| unknown_addition(unchanged))?);
+                counters.push(instruction);
             } else if !pending.is_empty() {
                 let strings: Vec<_> = pending.drain(..).map(|part| unchanged.metadata_string(&part)).collect();
                 instruction.set_metadata(kind, unchanged.node(&strings));
             }
         }
-        counters.into_iter().for_each(|call| unchanged.remove(*call));
+        counters.into_iter().for_each(|counter| unchanged.remove(counter));
     }
     if let Some(unused) = unchanged.variable(UNUSED_NAMES).and_then(|list| list.initial_value()) {
         names.extend(unused.operands().filter_map(text_of));
@@ -63,11 +68,12 @@ pub(crate) fn take_counters(module: &mut Module) -> Result<(), Error> {
     }
     module.sweep();
     module.delete_variable(UNUSED_NAMES);
+    lowered::delete_variables(module);
     Ok(())
 }
 
 /// The parts of a counter that is added 1 to.
-fn parts(call: Call<'_>) -> Option<[String; PARTS]> {
+fn parts_of(call: Call<'_>) -> Option<[String; PARTS]> {
     if call.intrinsic().as_deref() != Some(steps::INCREMENT) {
         return None;
     }
@@ -79,6 +85,10 @@ fn parts(call: Call<'_>) -> Option<[String; PARTS]> {
 
 fn unknown(module: &Module, call: Call<'_>) -> Error {
     Error::UnknownCoverage { module: module.name.clone(), intrinsic: call.intrinsic().unwrap_or_default() }
+}
+
+fn unknown_addition(module: &Module) -> Error {
+    Error::UnknownCoverage { module: module.name.clone(), intrinsic: "an addition of another form".into() }
 }
 
 /// The bytes of a constant variable, which are a name.

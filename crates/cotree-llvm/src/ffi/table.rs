@@ -51,6 +51,8 @@ macro_rules! table {
 }
 
 table! {
+    fn LLVMIsAConstantExpr(val: LLVMValueRef) -> LLVMValueRef;
+    fn LLVMGetConstOpcode(constant_val: LLVMValueRef) -> LLVMOpcode;
     fn LLVMGetAsString(c: LLVMValueRef, length: *mut usize) -> *const c_char;
     fn LLVMIsConstantString(c: LLVMValueRef) -> LLVMBool;
     fn LLVMIsAConstantDataArray(val: LLVMValueRef) -> LLVMValueRef;

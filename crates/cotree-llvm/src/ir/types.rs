@@ -198,6 +198,14 @@ impl<'m> Type<'m> {
         array.then(|| unsafe { (Self::from_raw(LLVMGetElementType(self.raw())), LLVMGetArrayLength2(self.raw())) })
     }
 
+    /// How many elements an array has.
+    #[must_use]
+    pub fn array_length(self) -> Option<u64> {
+        let array = self.kind() == LLVMTypeKind::LLVMArrayTypeKind;
+        // SAFETY: an array.
+        array.then(|| unsafe { LLVMGetArrayLength2(self.raw()) })
+    }
+
     /// The elements of a vector of a fixed length: their type, and how many there are.
     #[must_use]
     pub fn vector_elements(self) -> Option<(Self, u32)> {

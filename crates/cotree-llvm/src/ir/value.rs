@@ -134,6 +134,17 @@ impl<'m> Value<'m> {
         narrow.then(|| unsafe { LLVMConstIntGetSExtValue(self.raw()) })
     }
 
+    /// What a constant address computation steps by.
+    #[must_use]
+    pub fn constant_element_type(self) -> Option<Type<'m>> {
+        // SAFETY: only constant address computations are asked.
+        unsafe {
+            let address = !LLVMIsAConstantExpr(self.raw()).is_null()
+                && LLVMGetConstOpcode(self.raw()) == LLVMOpcode::LLVMGetElementPtr;
+            address.then(|| Type::from_raw(LLVMGetGEPSourceElementType(self.raw())))
+        }
+    }
+
     /// The bytes of a constant array of bytes, as text.
     #[must_use]
     pub fn constant_text(self) -> Option<String> {

@@ -330,6 +330,9 @@ fn flags(options: &BuildOptions, toolkit: &Toolkit, rustc: &Rustc, target: &str)
     }
     if options.early() {
         flags.push("-Cno-prepopulate-passes".into());
+        if options.coverage == Some(true) {
+            flags.push("-Cinstrument-coverage".into());
+        }
     } else {
         flags.push(format!("-Cllvm-args={}", KEEP_CODE.join(" ")));
     }

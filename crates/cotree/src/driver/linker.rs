@@ -33,7 +33,9 @@ pub fn run(options: &BuildOptions, user: Vec<OsString>) -> Result<ExitCode, Erro
         return super::run(command);
     }
     let kind = OutputKind::of(&expanded);
-    let counts = has_runtime(options, &expanded);
+    let asked = with_plugin_values(options, &expanded);
+    let counts = has_runtime(&asked);
+    let expanded = if asked.coverage == Some(true) { without_runtime_of_llvm(expanded) } else { expanded };
     if !inputs::may_have_bitcode(&expanded) {
         if counts && !is_partial(&expanded) {
             lines::note(format_args!(
@@ -85,8 +87,8 @@ pub fn run(options: &BuildOptions, user: Vec<OsString>) -> Result<ExitCode, Erro
     archives::without_index(&expanded).map_or(Ok(end), |archive| Err(Error::Archive { archive }))
 }
 
-/// Does the link get a runtime, if there is something to count in it? The options may be among those of the plugin.
-fn has_runtime(options: &BuildOptions, arguments: &[OsString]) -> bool {
+/// The options with those that are among the plugin's.
+fn with_plugin_values(options: &BuildOptions, arguments: &[OsString]) -> BuildOptions {
     let mut asked = options.clone();
     for argument in arguments {
         let option = argument.to_str().and_then(|word| word.trim_start_matches('-').strip_prefix("plugin-opt="));
@@ -95,6 +97,31 @@ fn has_runtime(options: &BuildOptions, arguments: &[OsString]) -> bool {
             let _ = asked.add_plugin_value(value);
         }
     }
+    asked
+}
+
+/// The symbol by which rustc and clang have LLVM's own runtime of profiles linked.
+const RUNTIME_OF_LLVM: &[u8] = b"__llvm_profile_runtime";
+
+/// The arguments without what asks for LLVM's own runtime of profiles, which would write a profile of its own.
+fn without_runtime_of_llvm(arguments: Vec<OsString>) -> Vec<OsString> {
+    let mut kept: Vec<OsString> = Vec::with_capacity(arguments.len());
+    for argument in arguments {
+        let word = argument.as_bytes();
+        let joined =
+            [&b"-u"[..], b"--undefined="].iter().any(|option| word.strip_prefix(*option) == Some(RUNTIME_OF_LLVM));
+        let asks = |option: &OsString| matches!(option.as_bytes(), b"-u" | b"--undefined" | b"-undefined");
+        if word == RUNTIME_OF_LLVM && kept.last().is_some_and(asks) {
+            kept.pop();
+        } else if !joined {
+            kept.push(argument);
+        }
+    }
+    kept
+}
+
+/// Does the link get a runtime, if there is something to count in it?
+fn has_runtime(asked: &BuildOptions) -> bool {
     let method = asked.profile.map(|Profile(method, _)| method).unwrap_or_default();
     !method.is_none() && asked.use_profile.is_none()
 }
@@ -379,10 +406,19 @@ mod tests {
         use cotree_options::Detail;
         let of = |method| BuildOptions { profile: Some(Profile(method, Detail::None)), ..BuildOptions::default() };
         let words = |line: &str| line.split(' ').map(OsString::from).collect::<Vec<_>>();
-        assert!(has_runtime(&BuildOptions::default(), &words("a.o")));
-        assert!(!has_runtime(&of(Method::None), &words("a.o")) && has_runtime(&of(Method::Path), &words("a.o")));
-        assert!(!has_runtime(&of(Method::Path), &words(r#"-plugin-opt=cotree-options={"profile":"none"} a.o"#)));
-        assert!(!has_runtime(&BuildOptions::default(), &words(r#"--plugin-opt=cotree-options={"use":"x"} a.o"#)));
+        assert!(has_runtime(&with_plugin_values(&BuildOptions::default(), &words("a.o"))));
+        assert!(
+            !has_runtime(&with_plugin_values(&of(Method::None), &words("a.o")))
+                && has_runtime(&with_plugin_values(&of(Method::Path), &words("a.o")))
+        );
+        assert!(!has_runtime(&with_plugin_values(
+            &of(Method::Path),
+            &words(r#"-plugin-opt=cotree-options={"profile":"none"} a.o"#)
+        )));
+        assert!(!has_runtime(&with_plugin_values(
+            &BuildOptions::default(),
+            &words(r#"--plugin-opt=cotree-options={"use":"x"} a.o"#)
+        )));
         assert_eq!(output(&words("-o x a.o -o y")), "y");
     }
 
@@ -461,5 +497,13 @@ mod tests {
         let mut name = OsString::from("@");
         name.push(file.path());
         assert_eq!(response_file::expand(&[name]), arguments);
+    }
+
+    #[test]
+    fn the_runtime_of_llvm_is_not_linked() {
+        let words = |line: &str| line.split(' ').map(OsString::from).collect::<Vec<_>>();
+        let all =
+            "-o p -u __llvm_profile_runtime a.o --undefined=__llvm_profile_runtime -u other -u__llvm_profile_runtime";
+        assert_eq!(without_runtime_of_llvm(words(all)), words("-o p a.o -u other"));
     }
 }

@@ -76,6 +76,28 @@ fn coverage_that_is_not_counted_is_said() {
     assert!(mcdc.contains("llvm.instrprof.mcdc") && mcdc.contains("does not count"), "{mcdc}");
 }
 
+/// Functions that nothing calls, generic ones with several instances and with none, closures, and a second crate.
+#[test]
+fn regions_of_rust_have_the_compilers_counts() {
+    let manifest = "[package]\nname = \"m\"\nversion = \"0.0.0\"\nedition = \"2021\"\n[workspace]\n";
+    let project = Project::new(&[("Cargo.toml", manifest), ("src/main.rs", source!("generics.rs").1)]);
+    let mut cargo = project.command("cargo");
+    cargo.args(["build", "--quiet", "--target-dir", "theirs"]).env("RUSTFLAGS", "-Cinstrument-coverage");
+    succeed(cargo.env("LLVM_PROFILE_FILE", "/dev/null"));
+    succeed(project.command(project.path("theirs/debug/m")).env("LLVM_PROFILE_FILE", "theirs.profraw"));
+    let [theirs, _] = llvm_cov(&project, "theirs/debug/m", "theirs.profraw");
+    for level in ["", "--release"] {
+        succeed(project.cotree(&format!("--coverage cargo run --quiet {level}")).env("COTREE_FILE", "ours.cotree"));
+        project.ok("export --format llvm-profdata -o ours.proftext ours.cotree");
+        let folder = if level.is_empty() { "debug" } else { "release" };
+        let program = format!("target/cotree/x86_64-unknown-linux-gnu/{folder}/m");
+        assert_eq!(llvm_cov(&project, &program, "ours.proftext")[0], theirs, "{level}");
+    }
+    let table = project.ok("coverage --show-missing-lines ours.cotree");
+    assert!(table.contains("80.0%") && table.contains("  src/main.rs: 1\n"), "{table}");
+    assert!(!project.path("default.profraw").exists());
+}
+
 /// The table has llvm-cov's numbers, its lines, and gates on them.
 #[test]
 fn a_table_has_the_numbers_of_llvm_cov() {
