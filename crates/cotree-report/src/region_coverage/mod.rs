@@ -10,8 +10,10 @@
 //! | how often each line ran | [`line_runs`] |
 //! | how much there is of a file, and how much of it ran | [`summary`] |
 //! | all files for people and programs | [`table`] |
+//! | all files for lcov's tools | [`lcov`] |
 
 pub mod functions;
+pub mod lcov;
 pub mod line_runs;
 pub mod program;
 pub mod segments;

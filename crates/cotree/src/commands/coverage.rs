@@ -7,7 +7,8 @@ use crate::lines;
 use clap::Args;
 use cotree_profile::coverage::{CounterTable, CoverageMap};
 use cotree_report::covered::coverage_counters;
-use cotree_report::region_coverage::{CoverageTable, Ratio, RegionCoverage};
+use cotree_report::names::Names;
+use cotree_report::region_coverage::{CoverageTable, Ratio, RegionCoverage, lcov};
 use miette::{IntoDiagnostic, Result, miette};
 use regex_lite::Regex;
 
@@ -37,6 +38,12 @@ pub struct CoverageArgs {
     /// Write JSON (cotree-coverage/1)
     #[arg(long)]
     json: bool,
+    /// Write a tracefile for lcov, genhtml and services that read it
+    #[arg(long, conflicts_with = "json")]
+    lcov: bool,
+    /// Show linker symbols as they are
+    #[arg(long)]
+    no_demangle: bool,
     #[command(flatten)]
     vouched: Vouched,
     #[command(flatten)]
@@ -64,8 +71,11 @@ pub fn run(args: &CoverageArgs) -> Result<()> {
     }
     let ignored = |path: &str| args.ignore_filename_regex.as_ref().is_some_and(|pattern| pattern.is_match(path));
     let table = CoverageTable::new(&coverage, |path| !ignored(path));
+    let names = if args.no_demangle { Names::Raw } else { Names::Demangled };
     if args.json {
         args.output.write(|out| table.write_json(out))?;
+    } else if args.lcov {
+        args.output.write(|out| lcov::write(&coverage, |path| !ignored(path), names, out))?;
     } else {
         let here = std::env::current_dir().unwrap_or_default().display().to_string();
         let style = args.looks.style(&args.output);

@@ -125,3 +125,31 @@ fn a_table_has_the_numbers_of_llvm_cov() {
     assert!(refused.contains("lines ran, less than 97 %"), "{refused}");
     assert!(project.fails("coverage --fail-under-lines 101 ours.cotree").contains("from 0 to 100"));
 }
+
+/// The tracefile has llvm-cov's lines, and as many functions and branches as the table.
+#[test]
+fn a_tracefile_agrees_with_the_table() {
+    let project = Project::new(&[source!("a.cc"), source!("b.cc"), source!("lib.h")]);
+    let [_, theirs] = theirs(&project, "clang++", &["a.cc", "b.cc"]);
+    project.ok("--coverage c++ -O1 a.cc b.cc -o ours");
+    succeed(project.command(project.path("ours")).env("COTREE_FILE", "ours.cotree"));
+    project.ok("coverage --lcov -o ours.info ours.cotree");
+    let ours = std::fs::read_to_string(project.path("ours.info")).expect("a tracefile");
+    let of = |text: &str, record: &str| {
+        let wanted = |line: &&str| line.starts_with(record) || line.starts_with("SF:");
+        text.lines().filter(wanted).map(str::to_owned).collect::<Vec<_>>()
+    };
+    for record in ["DA:", "BRDA:"] {
+        assert_eq!(of(&ours, record), of(&theirs, record));
+    }
+    assert!(ours.contains("FNDA:5,int pick<int>(bool, int, int)\n"), "{ours}");
+    let sum =
+        |record: &str| ours.lines().filter_map(|line| line.strip_prefix(record)?.parse::<u64>().ok()).sum::<u64>();
+    let json: serde_json::Value = serde_json::from_str(&project.ok("coverage --json ours.cotree")).expect("JSON");
+    for (what, all, ran) in [("functions", "FNF:", "FNH:"), ("branches", "BRF:", "BRH:")] {
+        let share = &json["total"][what];
+        assert_eq!((share["total"].as_u64(), share["covered"].as_u64()), (Some(sum(all)), Some(sum(ran))), "{what}");
+    }
+    let summary = succeed(project.command("lcov").args(["--summary", "ours.info"]));
+    assert!(summary.contains("(10 of 11 functions)"), "{summary}");
+}
