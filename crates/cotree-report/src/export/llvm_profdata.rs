@@ -3,7 +3,6 @@
 
 use super::format::{Export, ExportError, Format, Needs};
 use crate::covered::coverage_counters;
-use crate::terminal::counted;
 use std::io::Write;
 
 /// The format.
@@ -30,11 +29,5 @@ fn export(export: &Export<'_>, out: &mut dyn Write) -> Result<Vec<String>, Expor
         }
         writeln!(out)?;
     }
-    let missing = (counters.not_counted > 0).then(|| {
-        format!(
-            "{} in functions that were not counted: llvm-cov shows less than ran",
-            counted(counters.not_counted.into(), "coverage counter")
-        )
-    });
-    Ok(missing.into_iter().collect())
+    Ok(counters.remarks())
 }

@@ -6,7 +6,7 @@ use super::vouched::Vouched;
 use crate::lines;
 use clap::Args;
 use cotree_profile::coverage::{CounterTable, CoverageMap};
-use cotree_report::covered::coverage_counters;
+use cotree_report::covered::{CoverageCounters, coverage_counters};
 use cotree_report::names::Names;
 use cotree_report::region_coverage::{CoverageTable, Ratio, RegionCoverage, lcov};
 use miette::{IntoDiagnostic, Result, miette};
@@ -109,13 +109,14 @@ impl CoverageArgs {
 fn read(loaded: &Loaded) -> Result<Vec<(CoverageMap, CounterTable)>> {
     let units = loaded.units_with_blocks()?;
     let mut programs = Vec::new();
-    let mut not_counted = 0;
+    let mut all = CoverageCounters::default();
     for (unit, binary) in units.iter().zip(loaded.binaries()) {
         let counted = coverage_counters(std::slice::from_ref(unit));
         if counted.functions.is_empty() {
             continue;
         }
-        not_counted += counted.not_counted;
+        all.not_counted += counted.not_counted;
+        all.left_in_the_midst += counted.left_in_the_midst;
         let mut table = CounterTable::default();
         for (function, values) in &counted.functions {
             let digest = md5::compute(&function.name);
@@ -124,9 +125,7 @@ fn read(loaded: &Loaded) -> Result<Vec<(CoverageMap, CounterTable)>> {
         }
         programs.push((CoverageMap::open(binary.path()).into_diagnostic()?, table));
     }
-    if not_counted > 0 {
-        lines::note(format_args!("note: {not_counted} coverage counters are in functions that were not counted"));
-    }
+    all.remarks().iter().for_each(|remark| lines::note(format_args!("note: {remark}")));
     if programs.is_empty() {
         return Err(miette!(
             "the program has no coverage map that is counted: build it with `cotree --coverage cc` (docs/coverage-in-ci.md)"

@@ -153,3 +153,21 @@ fn a_tracefile_agrees_with_the_table() {
     let summary = succeed(project.command("lcov").args(["--summary", "ours.info"]));
     assert!(summary.contains("(10 of 11 functions)"), "{summary}");
 }
+
+/// The map has one counter for what stands before and behind a call that does not return. Nobody is left to think that
+/// the lines behind it ran.
+#[test]
+fn calls_that_did_not_return_are_said() {
+    let source = "#include <stdlib.h>\n\
+        static void leave(int n) { if (n) exit(0); }\n\
+        static void step(int n) {\n    leave(n);\n    leave(0);\n}\n\
+        int main(int n, char **v) {\n    (void)v;\n    step(n);\n    return 1;\n}\n";
+    let project = Project::new(&[("leaves.c", source)]);
+    project.ok("--coverage cc -O1 leaves.c -o leaves");
+    succeed(project.command(project.path("leaves")).env("COTREE_FILE", "leaves.cotree"));
+    let output = project.cotree("coverage leaves.cotree").output().expect("it starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("3 functions left by a call that did not return"), "{said}");
+    let annotated = project.ok("annotate leaves.cotree");
+    assert!(annotated.contains("0     5:     leave(0);"), "{annotated}");
+}
