@@ -3,6 +3,8 @@
 
 use super::format::{Export, ExportError, Format, Needs};
 use crate::covered::coverage_counters;
+use crate::terminal::counted;
+use crate::visible;
 use std::io::Write;
 
 /// The format.
@@ -21,7 +23,13 @@ fn export(export: &Export<'_>, out: &mut dyn Write) -> Result<Vec<String>, Expor
         let reason = "no coverage counters are known of this program: build it with `cotree --coverage cc`";
         return Err(ExportError::Nothing(reason.into()));
     }
+    let mut unwritten = 0;
     for (function, values) in &counters.functions {
+        // The format has no escapes, and LLVM looks for the very name.
+        if visible::name(&function.name) != function.name {
+            unwritten += 1;
+            continue;
+        }
         writeln!(out, "{}\n# Func Hash:\n{}\n# Num Counters:\n{}", function.name, function.hash, values.len())?;
         writeln!(out, "# Counter Values:")?;
         for value in values {
@@ -29,5 +37,13 @@ fn export(export: &Export<'_>, out: &mut dyn Write) -> Result<Vec<String>, Expor
         }
         writeln!(out)?;
     }
-    Ok(counters.remarks())
+    let mut remarks = counters.remarks();
+    if unwritten > 0 {
+        let functions = counted(unwritten, "function");
+        remarks.push(format!(
+            "left out {functions} whose names have control characters, which the format can't hold: llvm-cov shows them \
+             as never run; `cotree coverage` has them"
+        ));
+    }
+    Ok(remarks)
 }

@@ -51,9 +51,12 @@ fn names_forge_no_lines() {
         (output.status.success(), text(&output.stdout), text(&output.stderr))
     };
     let edge = ["cc", "-g", "-O0", "p.c", "-o"];
-    for (options, program) in
-        [(vec![], PROGRAM), (vec!["--profile", "path"], "paths"), (vec!["--profile", "trace"], "trace")]
-    {
+    for (options, program) in [
+        (vec![], PROGRAM),
+        (vec!["--coverage"], "covered"),
+        (vec!["--profile", "path"], "paths"),
+        (vec!["--profile", "trace"], "trace"),
+    ] {
         assert!(run(&[&options[..], &edge, &[program]].concat()).0);
         let mut started = project.command(folder.join(program));
         started
@@ -83,6 +86,8 @@ fn names_forge_no_lines() {
     let shown = run(&["annotate", &profile]).1;
     assert!(shown.contains("real␊exact: FORGED.c") && shown.contains("␛[31mred␛[0m"), "{shown}");
     for words in [
+        "coverage --show-missing-lines --color always covered.cotree",
+        "coverage --lcov covered.cotree",
         "paths paths.cotree",
         "paths -v --color always paths.cotree",
         "trace trace.cotree",
@@ -109,7 +114,8 @@ fn names_forge_no_lines() {
     }
     // Formats that have escapes hold the names as they are, all others have no line more than without them.
     for format in FORMATS.iter().filter(|format| !format.escapes).map(|format| format.name) {
-        let (well, out, notes) = run(&["export", "--format", format, "--absent-sources", &profile]);
+        let profile = if format == "llvm-profdata" { "covered.cotree" } else { &profile };
+        let (well, out, notes) = run(&["export", "--format", format, "--absent-sources", profile]);
         assert!(well, "{format}: {notes}");
         harmless(format, &(out.clone() + &notes));
         assert!(!out.contains('\x1b'), "{format}: {out:?}");
