@@ -107,11 +107,13 @@ impl<'a> PreparedUnit<'a> {
 }
 
 /// Are there coroutines that get counters, or are compiled by some, and that clang has left whole? Where it prepares
-/// thin link-time optimisation, it leaves that to the link.
+/// thin link-time optimisation, it leaves that to the link. Builds `--at early` leave them whole, without counters, but
+/// for those with coverage, which is to have all of the source.
 fn splits_coroutines(module: &Module, options: &LinkOptions) -> bool {
     let is_whole = |function: Function<'_>| function.has_attribute(At::Function, COROUTINE);
     let has_counters = !options.method.is_none() || options.uses_profile();
-    !options.early() && has_counters && module.functions().any(is_whole)
+    let waits = options.early() && options.asked.coverage != Some(true);
+    !waits && has_counters && module.functions().any(is_whole)
 }
 
 /// What the map calls a module. Objects that the compiler makes for one command have a new name each time. They are

@@ -63,6 +63,16 @@ fn conditions_without_branches_are_counted() {
     }
 }
 
+/// Coroutines are split before their counters are looked for.
+#[test]
+fn regions_of_coroutines_have_the_compilers_counts() {
+    let project = Project::new(&[source!("coroutine.cc")]);
+    let theirs = theirs(&project, "clang++", &["-std=c++20", "coroutine.cc"]);
+    for level in ["-O0", "-O2"] {
+        assert_eq!(ours(&project, "", &format!("c++ -std=c++20 {level} coroutine.cc")), theirs, "{level}");
+    }
+}
+
 #[test]
 fn coverage_that_is_not_counted_is_said() {
     let project = Project::new(&[source!("ternary.c")]);
