@@ -41,14 +41,18 @@ fn replace<'m>(module: &'m Module, step: Call<'m>) {
     }
     let Some(condition) = condition_of(by) else { return };
     let block = step.block().expect("it is in a block");
-    let jumps: Option<Vec<_>> = block.as_value().users().into_iter().map(Value::as_instruction).collect();
-    // A block whose address is taken can't be divided.
-    let Some(jumps) = jumps else { return };
     // What stands before the step goes into a block of its own, so that phis behind this one need no change.
+    let users = block.as_value().users();
     let head = module.insert_block(block);
-    for jump in jumps {
-        for index in (0..jump.operand_count()).filter(|&index| jump.operand(index) == Some(block.as_value())) {
-            jump.set_operand(index, head.as_value());
+    for user in users {
+        match user.as_instruction() {
+            Some(jump) => {
+                for index in (0..jump.operand_count()).filter(|&index| jump.operand(index) == Some(block.as_value())) {
+                    jump.set_operand(index, head.as_value());
+                }
+            }
+            // The block's address, for computed jumps.
+            None => user.replace_uses(head.function().block_address(head)),
         }
     }
     let before: Vec<_> = block.instructions().take_while(|&instruction| instruction != *step).collect();

@@ -35,11 +35,12 @@ impl Prepared {
     /// # Errors
     /// The module asks for coverage of a kind that is not counted.
     pub(super) fn new(mut module: Module, options: &LinkOptions, defined: &HashSet<&str>) -> Result<Self, Error> {
-        coverage::take_counters(&mut module)?;
         if !options.method.is_none() {
             lower::strip_attributes(&module, defined);
             lower::make_calls_of_builtin_jumps(&mut module);
         }
+        // Notes stand at instructions: nothing may replace these any more.
+        coverage::take_counters(&mut module)?;
         Ok(Self::of_changed(module, options))
     }
 
