@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 
 /// The counters of the functions that the coverage map of the compiler knows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CoverageCounters {
+pub struct CoverageCounters<'a> {
     /// The values of each function's counters, in their order.
-    pub functions: BTreeMap<CoveredFunction, Vec<u64>>,
+    pub functions: BTreeMap<&'a CoveredFunction, Vec<u64>>,
     /// The counters that stand in functions without counts: what is missing in the values.
     pub not_counted: u64,
     /// The functions that were left in the midst of a block, by a call that did not return (`exit`, an exception,
@@ -17,7 +17,7 @@ pub struct CoverageCounters {
     pub left_in_the_midst: u64,
 }
 
-impl CoverageCounters {
+impl CoverageCounters<'_> {
     /// Sentences for the user: where the counters say something else than how often each part of the code ran.
     #[must_use]
     pub fn remarks(&self) -> Vec<String> {
@@ -39,7 +39,7 @@ impl CoverageCounters {
 /// The counters in the units of a profile. Each is the sum of the counts of the places where it stood; code behind a
 /// call that did not return has not run.
 #[must_use]
-pub fn coverage_counters(units: &[Unit<'_>]) -> CoverageCounters {
+pub fn coverage_counters<'a>(units: &[Unit<'a>]) -> CoverageCounters<'a> {
     let mut counters = CoverageCounters::default();
     for function in units.iter().flat_map(Unit::functions).filter(|function| !function.facts.anchors.is_empty()) {
         let flow = function.flow();
@@ -48,8 +48,7 @@ pub fn coverage_counters(units: &[Unit<'_>]) -> CoverageCounters {
             u64::from(flow.as_ref().is_some_and(|flow| sites.into_iter().any(|site| flow.early(site) > 0)));
         for anchor in &function.facts.anchors {
             let Some(covered) = function.module.covered.get(anchor.function as usize) else { continue };
-            let values =
-                counters.functions.entry(covered.clone()).or_insert_with(|| vec![0; covered.counters as usize]);
+            let values = counters.functions.entry(covered).or_insert_with(|| vec![0; covered.counters as usize]);
             match (&flow, values.get_mut(anchor.counter as usize)) {
                 (Some(flow), Some(value)) => {
                     *value = value.saturating_add(flow.after(anchor.block, anchor.after_sites));

@@ -95,8 +95,9 @@ pub(crate) fn is_misplaced(flow: &Flow<'_>, block: Block, text: Option<&SourceTe
     // A label of a `switch` before another label, behind a jump: `break; case 1: again:`.
     let is_case = |b: Block| flow.function.blocks[b].instructions.total == 1 && flow.cfg.preds(b).iter().all(is_label);
     let same_place = |b: &BlockFacts| b.lines.last().is_some_and(|s| s.at == last.at && s.inlined == last.inlined);
-    let before = || (0..block.index()).filter(|&b| same_place(&flow.function.blocks[Block::new(b)]));
-    if is_case(block) && before().any(|b| !is_case(Block::new(b))) {
+    // clang has written them one behind the other.
+    let before = || (0..block.index()).rev().map(Block::new).take_while(|&b| same_place(&flow.function.blocks[b]));
+    if is_case(block) && before().any(|b| !is_case(b)) {
         return true;
     }
     if let Some(source) = text.and_then(|t| t.line(last.at.line)) {

@@ -29,13 +29,12 @@
 //! a line without anything else (`break;`), or if it goes to the head of the line's loop (`while (1)`).
 
 use crate::flow::Flow;
-use crate::forward::Forward;
 use crate::functions::inlined_entries;
 use crate::jumps::{
     LineKey, ends_in_a_mere_jump, is_an_operator, is_at_the_word_of_a_loop, is_misplaced, jump_of, kind_of_exit,
     loop_heads,
 };
-use crate::revisits::Revisits;
+use crate::passes::Passes;
 use crate::source::SourceText;
 use crate::unwinding;
 use cotree_core::facts::EdgeKind;
@@ -97,8 +96,7 @@ pub fn count(flow: &Flow<'_>, file: Option<u32>, text: Option<&SourceText>, mut 
         }
     }
     let mut member = vec![false; graph.pieces.len()];
-    let forward = LazyCell::new(|| Forward::new(&flow.cfg));
-    let revisits = LazyCell::new(|| Revisits::new(&flow.cfg));
+    let passes = LazyCell::new(|| Passes::new(&flow.cfg));
     // Lines that hold nothing but unwinding code are no code that could have run and did not.
     lines.retain(|_, line| line.normal || line.passed > 0);
     for ((file, line, _), mut on) in lines {
@@ -109,7 +107,7 @@ pub fn count(flow: &Flow<'_>, file: Option<u32>, text: Option<&SourceText>, mut 
             on.ending.retain(|&(piece, _)| !graph.pieces[piece].jump);
             on.anchored &= !on.ending.is_empty();
         }
-        let rounds = if on.ending.is_empty() { 0 } else { graph.rounds(&on.ending, &mut member, &revisits) };
+        let rounds = if on.ending.is_empty() { 0 } else { graph.rounds(&on.ending, &mut member, &passes) };
         let least = if on.anchored {
             on.most
         } else if on.own {
@@ -119,8 +117,8 @@ pub fn count(flow: &Flow<'_>, file: Option<u32>, text: Option<&SourceText>, mut 
         };
         let ran = rounds.max(least);
         let known = if on.anchored { rounds } else { 0 };
-        let apart = if on.pieces.len() > 1 { graph.in_other_passes(&on, known, ran, &forward) } else { 0 };
-        each(file, line, ran.max(apart));
+        let in_others = if on.pieces.len() > 1 { graph.in_other_passes(&on, known, ran, &passes) } else { 0 };
+        each(file, line, ran.max(in_others));
     }
 }
 
@@ -276,7 +274,7 @@ impl<'a> Pieces<'a> {
 
     /// How often a line ran, as pieces tell of which one pass through the function runs only one. Those that end on the
     /// line ran `known` times together. Nothing is looked for that can't come to more than `ran`.
-    fn in_other_passes(&self, on: &OnLine, known: u64, ran: u64, forward: &Forward<'_>) -> u64 {
+    fn in_other_passes(&self, on: &OnLine, known: u64, ran: u64, passes: &Passes<'_>) -> u64 {
         let ends: HashSet<usize> = on.ending.iter().map(|&(piece, _)| piece).collect();
         let mut others: Vec<usize> = on.pieces.iter().copied().filter(|piece| !ends.contains(piece)).collect();
         let most = others.iter().fold(known, |sum, &piece| sum.saturating_add(self.pieces[piece].count));
@@ -288,7 +286,7 @@ impl<'a> Pieces<'a> {
         let mut sum = known;
         for piece in others {
             let Piece { block, count, .. } = self.pieces[piece];
-            if forward.excludes(block, &chosen) {
+            if passes.excludes(block, &chosen) {
                 chosen.insert(block);
                 sum = sum.saturating_add(count);
             }
@@ -334,13 +332,13 @@ impl<'a> Pieces<'a> {
 
     /// The pieces that control passes between two visits of a line by one statement, when `member` says which pieces
     /// are on the line. Control that passes through them does not leave the line.
-    fn between_visits(&self, line: &[usize], member: &[bool], revisits: &Revisits<'_>) -> BTreeSet<usize> {
+    fn between_visits(&self, line: &[usize], member: &[bool], passes: &Passes<'_>) -> BTreeSet<usize> {
         let cfg = &self.flow.cfg;
         let blocks: HashSet<Block> = line.iter().map(|&piece| self.pieces[piece].block).collect();
         let mut between = BTreeSet::new();
         for &block in blocks.iter().filter(|block| member[self.first[block.index()]]) {
             for &edge in cfg.preds(block).iter().filter(|&&e| e != cfg.exit_edge() && !blocks.contains(&cfg.src(e))) {
-                for passed in revisits.between(edge, &blocks).into_iter().flatten() {
+                for passed in passes.between(edge, &blocks).into_iter().flatten() {
                     between.extend(self.first[passed.index()]..self.first[passed.index() + 1]);
                 }
             }
@@ -353,7 +351,7 @@ impl<'a> Pieces<'a> {
         &self,
         set: &[(usize, bool)],
         member: &mut [bool],
-        revisits: &LazyCell<Revisits<'f>, impl FnOnce() -> Revisits<'f>>,
+        passes: &LazyCell<Passes<'f>, impl FnOnce() -> Passes<'f>>,
     ) -> u64 {
         let mut line: Vec<usize> = set.iter().map(|&(piece, _)| piece).collect();
         line.iter().for_each(|&piece| member[piece] = true);
@@ -361,7 +359,7 @@ impl<'a> Pieces<'a> {
         let own: HashSet<usize> = set.iter().filter(|(_, own)| *own).map(|&(piece, _)| piece).collect();
         let on_line = line.len();
         if on_line > 1 {
-            line.extend(self.between_visits(&line, member, revisits));
+            line.extend(self.between_visits(&line, member, passes));
         }
         line[on_line..].iter().for_each(|&piece| member[piece] = true);
         let mut rounds = self.rounds_within(&line, &own, member);

@@ -3,9 +3,10 @@
 //! rustc runs LLVM's pass for them before anything else, also where it runs no other. Each counter is then an element
 //! of a variable `__profc_NAME`, and `__profd_NAME` says of which function it is.
 
-use super::parts::{PARTS, hash_of_name};
+use super::parts::PARTS;
 use crate::ir::{Instruction, Value, Variable};
 use crate::module::Module;
+use cotree_profile::coverage::name_hash;
 use llvm_sys::LLVMOpcode;
 use std::ffi::{CStr, CString};
 
@@ -20,6 +21,11 @@ const KEPT: [&CStr; 2] = [c"llvm.used", c"llvm.compiler.used"];
 /// Variables that are for LLVM's own runtime.
 const OF_RUNTIME: [&CStr; 2] = [c"__llvm_profile_filename", c"__llvm_profile_raw_version"];
 
+/// Does the module have counters of this kind?
+pub(super) fn has_counters(module: &Module) -> bool {
+    module.variables().any(|variable| variable.name().starts_with(COUNTERS))
+}
+
 /// Is it an addition to a counter?
 pub(super) fn is_counter(instruction: Instruction<'_>) -> bool {
     instruction.opcode() == LLVMOpcode::LLVMAtomicRMW && instruction.operand(0).and_then(element).is_some()
@@ -31,7 +37,7 @@ pub(super) fn parts(module: &Module, addition: Instruction<'_>) -> Option<[Strin
     let by_one = addition.operand(1)?.constant() == Some(1);
     let name = counters.name().strip_prefix(COUNTERS)?.to_owned();
     let data = module.variable(&CString::new(format!("{DATA}{name}")).ok()?)?.initial_value()?;
-    let named = data.operand(0)?.constant()? == hash_of_name(&name);
+    let named = data.operand(0)?.constant()? == name_hash(&name);
     let hash = data.operand(1)?.constant()?;
     let count = counters.value_type().array_length()?;
     (by_one && named && index < count).then(|| [name, hash.to_string(), count.to_string(), index.to_string()])

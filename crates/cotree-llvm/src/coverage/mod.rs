@@ -35,6 +35,9 @@ const PREFIX: &str = "llvm.instrprof.";
 /// # Errors
 /// A counter is of a form that is not known: what the map says of it would be wrong.
 pub(crate) fn take_counters(module: &mut Module) -> Result<(), Error> {
+    if !asks_for_counters(module) {
+        return Ok(());
+    }
     steps::branch_on_conditions(module);
     let unchanged: &Module = module;
     let kind = unchanged.metadata_kind(ANCHORS);
@@ -70,6 +73,12 @@ pub(crate) fn take_counters(module: &mut Module) -> Result<(), Error> {
     module.delete_variable(UNUSED_NAMES);
     lowered::delete_variables(module);
     Ok(())
+}
+
+/// Was the module compiled for coverage? Most are not, and are not looked through.
+fn asks_for_counters(module: &Module) -> bool {
+    let has_intrinsics = || module.functions().any(|f| f.is_declaration() && f.name().starts_with(PREFIX));
+    module.variable(UNUSED_NAMES).is_some() || lowered::has_counters(module) || has_intrinsics()
 }
 
 /// The parts of a counter that is added 1 to.

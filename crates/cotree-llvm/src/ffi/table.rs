@@ -53,6 +53,7 @@ macro_rules! table {
 table! {
     fn LLVMIsAConstantExpr(val: LLVMValueRef) -> LLVMValueRef;
     fn LLVMGetConstOpcode(constant_val: LLVMValueRef) -> LLVMOpcode;
+    fn LLVMBlockAddress(f: LLVMValueRef, bb: LLVMBasicBlockRef) -> LLVMValueRef;
     fn LLVMGetAsString(c: LLVMValueRef, length: *mut usize) -> *const c_char;
     fn LLVMIsConstantString(c: LLVMValueRef) -> LLVMBool;
     fn LLVMIsAConstantDataArray(val: LLVMValueRef) -> LLVMValueRef;
@@ -195,7 +196,6 @@ table! {
     fn LLVMConstGEP2(ty: LLVMTypeRef, constant_val: LLVMValueRef, constant_indices: *mut LLVMValueRef, num_indices: c_uint) -> LLVMValueRef;
     fn LLVMConstPtrToInt(constant_val: LLVMValueRef, to_type: LLVMTypeRef) -> LLVMValueRef;
     fn LLVMConstStructInContext(c: LLVMContextRef, constant_vals: *mut LLVMValueRef, count: c_uint, packed: LLVMBool) -> LLVMValueRef;
-    fn LLVMBlockAddress(f: LLVMValueRef, bb: LLVMBasicBlockRef) -> LLVMValueRef;
     fn LLVMInt32TypeInContext(c: LLVMContextRef) -> LLVMTypeRef;
     fn LLVMInt64TypeInContext(c: LLVMContextRef) -> LLVMTypeRef;
     fn LLVMPointerTypeInContext(c: LLVMContextRef, address_space: c_uint) -> LLVMTypeRef;

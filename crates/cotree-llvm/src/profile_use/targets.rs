@@ -12,6 +12,7 @@ use crate::extract::Extracted;
 use crate::ir::{Call, Metadata};
 use crate::module::Module;
 use cotree_core::facts::{Linkage, ProgramMap, linker_name};
+use cotree_profile::coverage::name_hash;
 use cotree_profile::weights::module_name;
 use cotree_profile::weights::targets::{CallTargets, Target};
 use llvm_sys::LLVMLinkage;
@@ -79,13 +80,6 @@ impl Definitions {
     }
 }
 
-/// The number that LLVM has for a name.
-fn number(name: &str) -> u64 {
-    let md5::Digest(bytes) = md5::compute(name);
-    let (first, _) = bytes.split_first_chunk().expect("a digest has sixteen bytes");
-    u64::from_le_bytes(*first)
-}
-
 /// A module of a unit whose calls are told their targets.
 pub(super) struct Caller<'m, 'a> {
     pub(super) module: &'m Module,
@@ -142,7 +136,7 @@ impl<'m> Caller<'m, '_> {
             let function = self.module.function(&CString::new(target.symbol.as_str()).ok()?)?;
             (function.linkage() == LLVMLinkage::LLVMAvailableExternallyLinkage).then_some(())
         };
-        (is_here || has_copy().is_some()).then(|| number(&name))
+        (is_here || has_copy().is_some()).then(|| name_hash(&name))
     }
 }
 
@@ -154,7 +148,7 @@ mod tests {
     #[test]
     fn numbers_are_those_of_llvm() {
         // As `llvm-profdata show --counts --all-functions` has them.
-        assert_eq!(number("main"), 0xDB95_6436_E78D_D5FA);
+        assert_eq!(name_hash("main"), 0xDB95_6436_E78D_D5FA);
     }
 
     #[test]

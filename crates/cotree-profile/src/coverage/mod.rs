@@ -32,4 +32,5 @@ pub use counters::{Counter, Expression, Expressions, Operation, Values};
 pub use error::{CoverageFault, CoverageMapError};
 pub use function::{MappedFunction, Place, Region, RegionCount, RegionKind, SourceFile, VirtualFile};
 pub use map::{CoverageMap, Sections};
+pub use names::name_hash;
 pub use table::{CounterTable, Counters, LengthMismatch};

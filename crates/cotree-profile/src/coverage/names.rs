@@ -36,6 +36,12 @@ pub(super) fn read(section: &[u8]) -> Result<HashMap<u64, String>, CoverageFault
     Ok(names)
 }
 
+/// The number by which LLVM knows a function of this name: the lower 64 bits of its MD5 hash.
+#[must_use]
+pub fn name_hash(name: &str) -> u64 {
+    hash(name.as_bytes())
+}
+
 /// The lower 64 bits of an MD5 hash, by which maps refer to names of functions and to lists of files.
 pub(super) fn hash(bytes: &[u8]) -> u64 {
     let [a, b, c, d, e, f, g, h, ..] = md5::compute(bytes).0;

@@ -5,7 +5,7 @@ use super::output::{Looks, Output};
 use super::vouched::Vouched;
 use crate::lines;
 use clap::Args;
-use cotree_profile::coverage::{CounterTable, CoverageMap};
+use cotree_profile::coverage::{CounterTable, CoverageMap, name_hash};
 use cotree_report::covered::{CoverageCounters, coverage_counters};
 use cotree_report::names::Names;
 use cotree_report::region_coverage::{CoverageTable, Ratio, RegionCoverage, lcov};
@@ -119,9 +119,7 @@ fn read(loaded: &Loaded) -> Result<Vec<(CoverageMap, CounterTable)>> {
         all.left_in_the_midst += counted.left_in_the_midst;
         let mut table = CounterTable::default();
         for (function, values) in &counted.functions {
-            let digest = md5::compute(&function.name);
-            let name = u64::from_le_bytes(std::array::from_fn(|byte| digest[byte]));
-            table.add(name, function.hash, values).into_diagnostic()?;
+            table.add(name_hash(&function.name), function.hash, values).into_diagnostic()?;
         }
         programs.push((CoverageMap::open(binary.path()).into_diagnostic()?, table));
     }
