@@ -76,7 +76,8 @@ impl CoverageTable {
             writeln!(out, "\n{}", style.heading("Lines that did not run"))?;
             for file in self.files.iter().filter(|file| !file.missing.is_empty()) {
                 let parts: Vec<String> = file.missing.iter().map(|&(first, last)| part(first, last)).collect();
-                writeln!(out, "  {}: {}", style.wrap(&short(&file.path), 2), style.wrap(&parts.join(", "), 4))?;
+                let line = format!("{}: {}", short(&file.path), parts.join(", "));
+                writeln!(out, "  {}", style.wrap(&line, 4))?;
             }
         }
         Ok(())

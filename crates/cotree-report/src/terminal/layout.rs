@@ -39,7 +39,8 @@ impl Layout {
     }
 }
 
-/// The text in as many columns as that. Of a qualified name the beginning is kept, and the function's own name.
+/// The text in as many columns as that. Of a qualified name the beginning is kept, and the function's own name; of a
+/// path, the file's name.
 pub(crate) fn shortened(text: String, width: usize) -> String {
     let length = text.chars().count();
     if length <= width {
@@ -54,7 +55,8 @@ pub(crate) fn shortened(text: String, width: usize) -> String {
     text.chars().take(start).chain(['…']).chain(end.chars()).collect()
 }
 
-/// Where the last component of a path is, without parameters: `::pad` in `core::fmt::Formatter::pad(&str)`.
+/// Where the last component of a name is, without parameters: `::pad` in `core::fmt::Formatter::pad(&str)`, `/pad.c` in
+/// `/usr/src/pad.c`.
 fn own_name(text: &str) -> Option<Range<usize>> {
     let mut depth = 0i32;
     let mut last = None;
@@ -69,7 +71,8 @@ fn own_name(text: &str) -> Option<Range<usize>> {
             _ => {}
         }
     }
-    last.map(|at| at..text.len())
+    let of_path = || text.rfind('/').filter(|_| !text.contains('('));
+    last.or_else(of_path).map(|at| at..text.len())
 }
 
 #[cfg(test)]
@@ -78,6 +81,7 @@ mod tests {
 
     #[test]
     fn names_keep_their_beginning_and_their_end() {
+        assert_eq!(shortened("/usr/src/packages/format/pad.c".to_owned(), 20), "/usr/src/pack…/pad.c");
         let name = "<alloc::string::String as core::fmt::Display>::fmt";
         assert_eq!(shortened(name.to_owned(), 24), "<alloc::string::St…::fmt");
         let name = "rhai::func::call::<impl rhai::Engine>::call_fn_raw";
