@@ -8,10 +8,12 @@
 //! | how often each region of each function ran | [`functions`] |
 //! | from where to where in a file which count holds | [`segments`] |
 //! | how often each line ran | [`line_runs`] |
+//! | how often each condition was true and false | [`conditions`] |
 //! | how much there is of a file, and how much of it ran | [`summary`] |
 //! | all files for people and programs | [`table`] |
 //! | all files for lcov's tools | [`lcov`] |
 
+pub mod conditions;
 pub mod functions;
 pub mod lcov;
 pub mod line_runs;
@@ -20,6 +22,7 @@ pub mod segments;
 pub mod summary;
 pub mod table;
 
+pub use conditions::Condition;
 pub use functions::{CountedBranch, CountedFunction, CountedRegion};
 pub use line_runs::{LineRun, LineRuns};
 pub use program::{FileView, Group, RegionCoverage, Unusable, UnusableReason};
