@@ -21,7 +21,7 @@
 //! use cotree_core::facts::{BlockFacts, EdgeFacts, EdgeKind, Function};
 //! use cotree_core::ids::{Block, Edge};
 //! use cotree_core::interpret::{self, From, Until, Walk};
-//! use cotree_core::method::counters::edge;
+//! use cotree_core::method::counters::{Measured, edge};
 //! use cotree_core::weight::weighting::Weighting;
 //!
 //! // while (b1: …) { b2 } b3
@@ -45,7 +45,8 @@
 //! let run = [0, 1, 3, 1, 3, 2, 4].map(Edge); // twice around the loop
 //! let walk = Walk { from: From::Entry, edges: run.to_vec(), until: Until::Exit };
 //! let counts = interpret::run(&function, &cfg, &plan, &[walk])?;
-//! let profile = edge::recover(&function, &cfg, &plan.key, &counts, &Default::default())?;
+//! let measured = Measured { function: &function, key: &plan.key, counts: &counts, early: &Default::default() };
+//! let profile = edge::recover(&cfg, measured)?;
 //! assert_eq!(profile.blocks, [1, 3, 2, 1]);
 //! assert_eq!(profile.edges.unwrap(), [1, 2, 1, 2, 1]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

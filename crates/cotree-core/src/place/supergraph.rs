@@ -12,7 +12,7 @@
 use crate::facts::Function;
 use crate::graph::cfg::Cfg;
 use crate::ids::{Block, FunctionId, IdMap};
-use crate::method::counters::edge;
+use crate::method::counters::{Measured, edge};
 use crate::plan::{CallPoint, CounterPlan, DerivedEntry};
 use crate::profile::EarlyExits;
 
@@ -32,7 +32,9 @@ impl Candidate {
     #[must_use]
     pub fn new(function: &Function, cfg: &Cfg, plan: &CounterPlan, calls: Vec<CallPoint>, saves: f64) -> Option<Self> {
         let zeros = vec![0; plan.key.measures.len()];
-        let foreseen = edge::foresee(function, cfg, &plan.key, &zeros, &EarlyExits::default()).ok()?;
+        let foreseen =
+            edge::foresee(cfg, Measured { function, key: &plan.key, counts: &zeros, early: &EarlyExits::default() })
+                .ok()?;
         Some(Self { calls, saves, waits: foreseen.into_iter().map(|count| count.is_none()).collect() })
     }
 }

@@ -8,7 +8,7 @@ use cotree_core::graph::dfs::Dfs;
 use cotree_core::graph::loops::LoopForest;
 use cotree_core::ids::{Block, Edge, Loop, Variable};
 use cotree_core::interpret::{From, Machine, Until, Walk, observe};
-use cotree_core::method::counters::{CounterMethod, edge, recover};
+use cotree_core::method::counters::{CounterMethod, Measured, edge, recover};
 use cotree_core::place::affine::region::LoopRegion;
 use cotree_core::place::affine::{AffineVariable, Refusal, Replacements};
 use cotree_core::plan::CounterPlan;
@@ -228,7 +228,7 @@ proptest! {
         let (truth, early) = observe(function, cfg, walks).unwrap();
         let plan = edge::plan_affine(function, cfg, weighting, variables);
         let counts = run(&case, &plan);
-        prop_assert_eq!(recover(CounterMethod::Edge, function, cfg, &plan.key, &counts, &early).unwrap(), truth);
+        prop_assert_eq!(recover(CounterMethod::Edge, cfg, Measured { function, key: &plan.key, counts: &counts, early: &early }).unwrap(), truth);
     }
 
     /// So they do where the first block counts entries, for which one counter elsewhere is saved.
@@ -243,7 +243,7 @@ proptest! {
         prop_assert_eq!(plan.key.measures.len(), alone.key.measures.len());
         prop_assert!(entries(&plan) || plan == alone);
         let counts = run(&case, &plan);
-        prop_assert_eq!(recover(CounterMethod::Edge, function, cfg, &plan.key, &counts, &early).unwrap(), truth);
+        prop_assert_eq!(recover(CounterMethod::Edge, cfg, Measured { function, key: &plan.key, counts: &counts, early: &early }).unwrap(), truth);
     }
 
     /// So they do where the entries are known from elsewhere; and what is foreseen without them is true.
@@ -254,11 +254,11 @@ proptest! {
         let replacements = Replacements::new(function, cfg, weighting, variables);
         if let Some((plan, _)) = edge::plan_entered(function, cfg, weighting, &replacements) {
             let counts = run(&case, &plan);
-            for (block, count) in edge::foresee(function, cfg, &plan.key, &counts, &early).unwrap().into_iter().enumerate() {
+            for (block, count) in edge::foresee(cfg, Measured { function, key: &plan.key, counts: &counts, early: &early }).unwrap().into_iter().enumerate() {
                 prop_assert!(count.is_none_or(|count| count == i128::from(truth.blocks[Block::new(block)])), "block {}", block);
             }
             let entries = i128::from(truth.entries);
-            prop_assert_eq!(edge::recover_entered(function, cfg, &plan.key, &counts, &early, entries).unwrap(), truth);
+            prop_assert_eq!(edge::recover_entered(cfg, Measured { function, key: &plan.key, counts: &counts, early: &early }, entries).unwrap(), truth);
         }
     }
 
@@ -449,7 +449,11 @@ fn a_branch_that_stays_is_counted_by_how_often_its_loop_went_around() {
     let (truth, early) = observe(&f, &cfg, &walks).unwrap();
     assert_eq!(truth.edges.as_ref().unwrap()[edge_between(&cfg, 1, 2)], 5);
     let counts = machine.into_effects().counters;
-    assert_eq!(recover(CounterMethod::Edge, &f, &cfg, &plan.key, &counts, &early).unwrap(), truth);
+    assert_eq!(
+        recover(CounterMethod::Edge, &cfg, Measured { function: &f, key: &plan.key, counts: &counts, early: &early })
+            .unwrap(),
+        truth
+    );
 }
 
 #[test]

@@ -6,7 +6,7 @@ use cotree_core::graph::cfg::Cfg;
 use cotree_core::ids::{Block, Edge, Site};
 use cotree_core::interpret::{From, Until, Walk, observe, run};
 use cotree_core::method::counters::vertex_edge::determines_blocks;
-use cotree_core::method::counters::{CounterError, CounterMethod, edge, plan, recover, vertex_edge};
+use cotree_core::method::counters::{CounterError, CounterMethod, Measured, edge, plan, recover, vertex_edge};
 use cotree_core::place::placement::{Placer, add_block_counter, add_counter};
 use cotree_core::place::spanning::Extreme;
 use cotree_core::plan::CounterPlan;
@@ -77,7 +77,12 @@ impl Figure {
         let enough = |edges: &Vec<Edge>| {
             let plan = self.counting(edges);
             let counts = vec![0; plan.key.measures.len()];
-            recover(method, &self.function, &self.cfg, &plan.key, &counts, &EarlyExits::default()).is_ok()
+            recover(
+                method,
+                &self.cfg,
+                Measured { function: &self.function, key: &plan.key, counts: &counts, early: &EarlyExits::default() },
+            )
+            .is_ok()
         };
         self.edge_sets().filter(enough).map(|edges| self.cost(&edges)).fold(f64::INFINITY, f64::min)
     }
@@ -115,7 +120,11 @@ fn figure_5_two_placements_of_one_graph() {
     for plan in [figure.counting(&a), plan(CounterMethod::Edge, function, cfg, weighting)] {
         assert_eq!(plan.key.measures.len(), cfg.edge_count() - (cfg.block_count() - 1), "|E| − (|V| − 1) counters");
         let counts = run(function, cfg, &plan, &walks).unwrap();
-        assert_eq!(recover(CounterMethod::Edge, function, cfg, &plan.key, &counts, &early).unwrap(), truth);
+        assert_eq!(
+            recover(CounterMethod::Edge, cfg, Measured { function, key: &plan.key, counts: &counts, early: &early })
+                .unwrap(),
+            truth
+        );
     }
 }
 
@@ -129,12 +138,17 @@ fn figure_7_early_termination() {
     assert_eq!(early.at_site, [1]);
     let counts = run(function, cfg, &plan, &walks).unwrap();
     let of = |early: &EarlyExits, e: &str| {
-        let profile = recover(CounterMethod::Edge, function, cfg, &plan.key, &counts, early).unwrap();
+        let profile =
+            recover(CounterMethod::Edge, cfg, Measured { function, key: &plan.key, counts: &counts, early }).unwrap();
         profile.edges.unwrap()[figure.edge(e)]
     };
     assert_eq!(of(&EarlyExits::default(), "A→R"), 1, "(a) without the edge A→EXIT the count is wrong");
     assert_eq!(of(&early, "A→R"), 0, "(b) with it, it is right");
-    assert_eq!(recover(CounterMethod::Edge, function, cfg, &plan.key, &counts, &early).unwrap(), truth);
+    assert_eq!(
+        recover(CounterMethod::Edge, cfg, Measured { function, key: &plan.key, counts: &counts, early: &early })
+            .unwrap(),
+        truth
+    );
 }
 
 /// Fig. 6 takes `max − min` and would report a flow of −3 as 3.
@@ -144,7 +158,12 @@ fn erratum_figure_6_negative_flow_is_flagged() {
     let Figure { function, cfg, .. } = &figure;
     let plan = figure.counting(&figure.edges("P→Q Q→A P→EXIT R→EXIT"));
     let recovered = |counts: [u64; 4]| {
-        recover(CounterMethod::Edge, function, cfg, &plan.key, &counts, &EarlyExits::default()).unwrap()
+        recover(
+            CounterMethod::Edge,
+            cfg,
+            Measured { function, key: &plan.key, counts: &counts, early: &EarlyExits::default() },
+        )
+        .unwrap()
     };
     let sound = recovered([5, 2, 1, 1]);
     assert_eq!(sound.flaws, []);
@@ -195,7 +214,12 @@ fn figure_4_the_three_problems() {
             let mut plan = CounterPlan::default();
             set.clone().for_each(|&b| add_block_counter(&mut plan, b));
             let counts = vec![0; plan.key.measures.len()];
-            recover(CounterMethod::Vertex, function, cfg, &plan.key, &counts, &EarlyExits::default()).is_ok()
+            recover(
+                CounterMethod::Vertex,
+                cfg,
+                Measured { function, key: &plan.key, counts: &counts, early: &EarlyExits::default() },
+            )
+            .is_ok()
         })
         .map(|set| set.map(|&b| weighting.block(b)).sum::<f64>())
         .fold(f64::INFINITY, f64::min);
@@ -238,9 +262,13 @@ fn pipeless_cycles_are_accepted_and_piped_ones_rejected() {
     let counts = run(function, cfg, &plan, &one).unwrap();
     assert_eq!(counts, run(function, cfg, &plan, &other).unwrap(), "no counter can tell them apart");
     truth.edges = None;
-    assert_eq!(recover(CounterMethod::VertexEdge, function, cfg, &plan.key, &counts, &early).unwrap(), truth);
     assert_eq!(
-        recover(CounterMethod::Edge, function, cfg, &plan.key, &counts, &early),
+        recover(CounterMethod::VertexEdge, cfg, Measured { function, key: &plan.key, counts: &counts, early: &early })
+            .unwrap(),
+        truth
+    );
+    assert_eq!(
+        recover(CounterMethod::Edge, cfg, Measured { function, key: &plan.key, counts: &counts, early: &early }),
         Err(CounterError::Underdetermined),
         "an edge profile needs every cycle broken"
     );
@@ -250,7 +278,7 @@ fn pipeless_cycles_are_accepted_and_piped_ones_rejected() {
     let plan = figure.counting(&piped);
     let counts = vec![0; plan.key.measures.len()];
     assert_eq!(
-        recover(CounterMethod::VertexEdge, function, cfg, &plan.key, &counts, &early),
+        recover(CounterMethod::VertexEdge, cfg, Measured { function, key: &plan.key, counts: &counts, early: &early }),
         Err(CounterError::Underdetermined)
     );
 }

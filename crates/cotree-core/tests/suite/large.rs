@@ -9,7 +9,7 @@ use cotree_core::graph::dfs::{Dfs, Direction};
 use cotree_core::graph::dominators::Dominators;
 use cotree_core::ids::{Edge, Site};
 use cotree_core::interpret::{From, Until, Walk, observe, run};
-use cotree_core::method::counters::{CounterMethod, plan, recover};
+use cotree_core::method::counters::{CounterMethod, Measured, plan, recover};
 use cotree_core::statistics::PlanStatistics;
 use cotree_core::weight::weighting::Weighting;
 use std::time::{Duration, Instant};
@@ -78,7 +78,8 @@ fn check(name: &str, blocks: usize, edges: &[(usize, usize, bool)]) {
         let (made, _) = timed(&format!("plan {method:?}"), || plan(method, &function, &cfg, &weighting));
         let counts = run(&function, &cfg, &made, &walks).unwrap();
         let (profile, _) = timed(&format!("recover {method:?}"), || {
-            recover(method, &function, &cfg, &made.key, &counts, &early).unwrap()
+            recover(method, &cfg, Measured { function: &function, key: &made.key, counts: &counts, early: &early })
+                .unwrap()
         });
         let mut expected = truth.clone();
         if matches!(method, CounterMethod::Vertex | CounterMethod::VertexEdge) {

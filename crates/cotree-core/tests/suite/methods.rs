@@ -5,7 +5,7 @@ use cotree_core::facts::Function;
 use cotree_core::graph::cfg::Cfg;
 use cotree_core::ids::{Counter, Edge};
 use cotree_core::interpret::{Walk, observe, run};
-use cotree_core::method::counters::{CounterMethod, edge, plan, recover};
+use cotree_core::method::counters::{CounterMethod, Measured, edge, plan, recover};
 use cotree_core::place::placement::Placer;
 use cotree_core::place::spanning::Extreme;
 use cotree_core::plan::{CounterPlan, Measure};
@@ -27,7 +27,7 @@ fn cases() -> impl Strategy<Value = (Function, Cfg, Vec<Walk>, Weighting)> {
 fn profile(method: CounterMethod, f: &Function, cfg: &Cfg, plan: &CounterPlan, walks: &[Walk]) -> FunctionProfile {
     let (_, early) = observe(f, cfg, walks).unwrap();
     let counts = run(f, cfg, plan, walks).unwrap();
-    recover(method, f, cfg, &plan.key, &counts, &early).unwrap()
+    recover(method, cfg, Measured { function: f, key: &plan.key, counts: &counts, early: &early }).unwrap()
 }
 
 proptest! {

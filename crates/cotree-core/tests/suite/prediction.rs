@@ -8,7 +8,7 @@ use cotree_core::graph::dfs::Dfs;
 use cotree_core::graph::loops::LoopForest;
 use cotree_core::ids::{Block, Edge, IdMap};
 use cotree_core::interpret::{self, observe};
-use cotree_core::method::counters::{CounterMethod, plan, recover};
+use cotree_core::method::counters::{CounterMethod, Measured, plan, recover};
 use cotree_core::weight::likelihood::UNLIKELY;
 use cotree_core::weight::prediction;
 use cotree_core::weight::weighting::Weighting;
@@ -162,7 +162,7 @@ proptest! {
         let plan = plan(CounterMethod::Edge, &function, &cfg, &weighting);
         let counts = interpret::run(&function, &cfg, &plan, &walks).unwrap();
         let (truth, early) = observe(&function, &cfg, &walks).unwrap();
-        let profile = recover(CounterMethod::Edge, &function, &cfg, &plan.key, &counts, &early).unwrap();
+        let profile = recover(CounterMethod::Edge, &cfg, Measured { function: &function, key: &plan.key, counts: &counts, early: &early }).unwrap();
         prop_assert_eq!(profile.edges, truth.edges);
         prop_assert_eq!(profile.blocks, truth.blocks);
     }

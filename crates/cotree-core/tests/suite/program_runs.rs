@@ -5,7 +5,7 @@ use crate::programs::{Life, Program, programs, programs_of_llvm};
 use cotree_core::facts::{Call, Function};
 use cotree_core::ids::{Block, CallId, Counter, Edge, FunctionId, IdMap, Site};
 use cotree_core::interpret::{Action, Outcome, Step, observe};
-use cotree_core::method::counters::{CounterMethod, plan, recover};
+use cotree_core::method::counters::{CounterMethod, Measured, plan, recover};
 use cotree_core::method::path::{self, Abandoned, PathMethod, PathOptions, PathPlan};
 use cotree_core::plan::{CounterKey, CounterPlan, Measure};
 use cotree_core::probe::{Place, PlacedProbe, Probe, Reg};
@@ -118,7 +118,7 @@ proptest! {
                     expected.edges = None;
                 }
                 let counts = outcome.counts(id).counters;
-                let recovered = recover(method, &program.functions[f], &program.graphs[f], &plan.key, &counts, &truth.early());
+                let recovered = recover(method, &program.graphs[f], Measured { function: &program.functions[f], key: &plan.key, counts: &counts, early: &truth.early() });
                 prop_assert_eq!(recovered.unwrap(), expected, "{:?} of {:?}", method, id);
             }
         }

@@ -8,7 +8,7 @@ use cotree_core::graph::dfs::Dfs;
 use cotree_core::graph::loops::LoopForest;
 use cotree_core::ids::{Block, Edge};
 use cotree_core::interpret::{From, Machine, Walk, observe};
-use cotree_core::method::counters::{CounterMethod, edge, recover};
+use cotree_core::method::counters::{CounterMethod, Measured, edge, recover};
 use cotree_core::place::affine::AffineVariable;
 use cotree_core::place::promotion::{promote, promotes};
 use cotree_core::plan::CounterPlan;
@@ -66,7 +66,7 @@ proptest! {
         let counts = run(&case, &kept);
         prop_assert_eq!(&counts, &run(&case, &plan));
         let (truth, early) = observe(function, cfg, walks).unwrap();
-        prop_assert_eq!(recover(CounterMethod::Edge, function, cfg, &kept.key, &counts, &early).unwrap(), truth);
+        prop_assert_eq!(recover(CounterMethod::Edge, cfg, Measured { function, key: &kept.key, counts: &counts, early: &early }).unwrap(), truth);
     }
 
     /// What is added when a loop is left stands where code can be put, and outside of all that counts.

@@ -4,7 +4,7 @@ use crate::random;
 use cotree_core::facts::{Function, Untouched};
 use cotree_core::graph::cfg::Cfg;
 use cotree_core::ids::{Block, Edge};
-use cotree_core::method::counters::{CounterError, CounterMethod, plan, recover};
+use cotree_core::method::counters::{CounterError, CounterMethod, Measured, plan, recover};
 use cotree_core::plan::{CounterKey, CounterPlan, Measure};
 use cotree_core::profile::{EarlyExits, Flaw};
 use cotree_core::weight::weighting::Weighting;
@@ -26,7 +26,7 @@ fn what_does_not_fit_is_named() {
         let n = made.key.measures.len();
         let counts = vec![0; n];
         let try_with = |f: &Function, cfg: &Cfg, plan: &CounterPlan, counts: &[u64], early: &EarlyExits| {
-            recover(method, f, cfg, &plan.key, counts, early).unwrap_err()
+            recover(method, cfg, Measured { function: f, key: &plan.key, counts, early }).unwrap_err()
         };
         assert_eq!(
             try_with(&function, &cfg, &made, &vec![0; n + 1], &none),
@@ -66,7 +66,12 @@ fn flow_that_no_run_has_is_flagged_by_every_method_that_uses_the_law() {
     let early = EarlyExits { at_site: vec![5].into() };
     for method in [CounterMethod::Edge, CounterMethod::Vertex, CounterMethod::VertexEdge] {
         let made = plan(method, &function, &cfg, &Weighting::heuristic(&cfg));
-        let profile = recover(method, &function, &cfg, &made.key, &vec![0; made.key.measures.len()], &early).unwrap();
+        let profile = recover(
+            method,
+            &cfg,
+            Measured { function: &function, key: &made.key, counts: &vec![0; made.key.measures.len()], early: &early },
+        )
+        .unwrap();
         assert_eq!(profile.flaws, [Flaw::Inconsistent], "{method:?}");
         assert_eq!(profile.early, [5]);
     }
@@ -82,7 +87,9 @@ fn a_block_can_not_lose_more_than_it_had() {
         let made = plan(method, &function, &cfg, &Weighting::heuristic(&cfg));
         let flaws = |counts: &[u64], at_site: [i64; 2]| {
             let early = EarlyExits { at_site: at_site.to_vec().into() };
-            recover(method, &function, &cfg, &made.key, counts, &early).unwrap().flaws
+            recover(method, &cfg, Measured { function: &function, key: &made.key, counts, early: &early })
+                .unwrap()
+                .flaws
         };
         assert_eq!(flaws(&vec![0; made.key.measures.len()], [-1, 1]), [Flaw::Inconsistent], "{method:?}");
         assert_eq!(flaws(&vec![0; made.key.measures.len()], [0, 0]), [], "{method:?}");
@@ -108,7 +115,13 @@ fn a_counted_block_must_agree_with_its_edges() {
         ..CounterPlan::default()
     };
     let flaws = |counts: &[u64]| {
-        recover(CounterMethod::Edge, &function, &cfg, &made.key, counts, &EarlyExits::default()).unwrap().flaws
+        recover(
+            CounterMethod::Edge,
+            &cfg,
+            Measured { function: &function, key: &made.key, counts, early: &EarlyExits::default() },
+        )
+        .unwrap()
+        .flaws
     };
     assert_eq!(flaws(&[3, 2, 4, 5]), []);
     assert_eq!(flaws(&[3, 2, 4, 6]), [Flaw::Inconsistent]);
@@ -125,8 +138,15 @@ fn counters_that_contradict_each_other_are_flagged() {
         ..CounterPlan::default()
     };
     for method in [CounterMethod::Edge, CounterMethod::VertexEdge] {
-        let flaws =
-            |counts: &[u64]| recover(method, &function, &cfg, &made.key, counts, &EarlyExits::default()).unwrap().flaws;
+        let flaws = |counts: &[u64]| {
+            recover(
+                method,
+                &cfg,
+                Measured { function: &function, key: &made.key, counts, early: &EarlyExits::default() },
+            )
+            .unwrap()
+            .flaws
+        };
         assert_eq!(flaws(&[3, 4, 3]), []);
         assert_eq!(flaws(&[3, 4, 2]), [Flaw::Inconsistent]);
     }
@@ -137,7 +157,12 @@ fn counts_too_large_for_any_run_are_flagged() {
     let (function, cfg) = example();
     let made = plan(CounterMethod::Edge, &function, &cfg, &Weighting::heuristic(&cfg));
     let counts = vec![u64::MAX; made.key.measures.len()];
-    let profile = recover(CounterMethod::Edge, &function, &cfg, &made.key, &counts, &EarlyExits::default()).unwrap();
+    let profile = recover(
+        CounterMethod::Edge,
+        &cfg,
+        Measured { function: &function, key: &made.key, counts: &counts, early: &EarlyExits::default() },
+    )
+    .unwrap();
     assert_eq!((profile.entries, profile.flaws), (u64::MAX, vec![Flaw::Inconsistent]));
 }
 
@@ -165,7 +190,7 @@ proptest! {
             for early in [&early, &fitting] {
                 let early = EarlyExits { at_site: early.clone().into() };
                 let counts = &counts[..plan.key.measures.len()];
-                if let Ok(profile) = recover(method, &function, &cfg, &plan.key, counts, &early) {
+                if let Ok(profile) = recover(method, &cfg, Measured { function: &function, key: &plan.key, counts, early: &early }) {
                     prop_assert_eq!(profile.blocks.len(), function.blocks.len());
                 }
             }

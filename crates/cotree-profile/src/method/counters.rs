@@ -5,8 +5,8 @@ use crate::counts::UnitCounts;
 use crate::exits::UnitExits;
 use cotree_core::ids::FunctionId;
 use cotree_core::method::RecoverError;
-use cotree_core::method::counters::entries::{self, Measured};
 use cotree_core::method::counters::{CounterError, CounterMethod, UnitCounterPlan, recover as recover_function};
+use cotree_core::method::counters::{Measured, entries};
 use cotree_core::plan::CounterPlan;
 use cotree_core::profile::{EarlyExits, FunctionProfile};
 
@@ -48,7 +48,7 @@ pub(crate) fn recover_alone<'a>(
             let counts = &counts.counters[base..base + plan.key.measures.len()];
             let early = exits.by_function.get(&index).unwrap_or(&none);
             let cfg = function.cfg().expect("validated with the map");
-            match recover_function(method, function, &cfg, &plan.key, counts, early) {
+            match recover_function(method, &cfg, Measured { function, key: &plan.key, counts, early }) {
                 Ok(profile) => Some(profile),
                 Err(CounterError::NothingMeasured) => None,
                 Err(error) => {

@@ -5,13 +5,14 @@
 //! edges lead back to the entry block.
 
 use super::error::CounterError;
+use super::measured::Measured;
 use super::readings::Readings;
 use crate::facts::Function;
 use crate::graph::cfg::Cfg;
 use crate::ids::{Block, Edge, IdMap};
 use crate::place::placement::{Placer, add_block_counter, add_counter};
-use crate::plan::{CounterKey, CounterPlan};
-use crate::profile::{EarlyExits, FunctionProfile};
+use crate::plan::CounterPlan;
+use crate::profile::FunctionProfile;
 
 /// Counts entries into each block, then traversals of each edge, EXIT→entry excepted.
 #[must_use]
@@ -31,21 +32,15 @@ pub fn plan(function: &Function, cfg: &Cfg) -> CounterPlan {
 ///
 /// # Errors
 /// See [`CounterError`].
-pub fn recover(
-    function: &Function,
-    cfg: &Cfg,
-    key: &CounterKey,
-    counts: &[u64],
-    early: &EarlyExits,
-) -> Result<FunctionProfile, CounterError> {
-    let readings = Readings::new(function, cfg, key, counts, early)?;
+pub fn recover(cfg: &Cfg, measured: Measured<'_>) -> Result<FunctionProfile, CounterError> {
+    let readings = Readings::new(cfg, measured)?;
     let blocks: Option<IdMap<Block, i128>> = readings.blocks.iter().copied().collect();
-    let edges: Option<IdMap<Edge, i128>> = readings.edges.iter().take(function.edges.len()).copied().collect();
+    let edges: Option<IdMap<Edge, i128>> = readings.edges.iter().take(measured.function.edges.len()).copied().collect();
     let (Some(blocks), Some(edges)) = (blocks, edges) else {
         return Err(CounterError::Underdetermined);
     };
     let entry = cfg.entry();
     let back: i128 = cfg.preds(entry).iter().filter(|&&e| e != cfg.exit_edge()).map(|&e| edges[e]).sum();
     let entries = blocks[entry] - back;
-    Ok(FunctionProfile::from_flows(entries, blocks, Some(edges), early, readings.consistent))
+    Ok(FunctionProfile::from_flows(entries, blocks, Some(edges), measured.early, readings.consistent))
 }

@@ -5,6 +5,7 @@
 //! *b*→EXIT whose count is known from elsewhere (Fig. 7); one that is revived there is the same, counted negatively.
 
 use super::error::CounterError;
+use super::measured::Measured;
 use super::readings::Readings;
 use crate::facts::Function;
 use crate::graph::cfg::Cfg;
@@ -153,47 +154,27 @@ pub(super) fn plan_counters(placer: &Placer, edges: impl Iterator<Item = Edge>) 
 ///
 /// # Errors
 /// See [`CounterError`].
-pub fn recover(
-    function: &Function,
-    cfg: &Cfg,
-    key: &CounterKey,
-    counts: &[u64],
-    early: &EarlyExits,
-) -> Result<FunctionProfile, CounterError> {
-    recover_from(function, cfg, key, counts, early, None)
+pub fn recover(cfg: &Cfg, measured: Measured<'_>) -> Result<FunctionProfile, CounterError> {
+    recover_from(cfg, measured, None)
 }
 
 /// Recovers the profile of a function whose entries are known from elsewhere.
 ///
 /// # Errors
 /// See [`CounterError`].
-pub fn recover_entered(
-    function: &Function,
-    cfg: &Cfg,
-    key: &CounterKey,
-    counts: &[u64],
-    early: &EarlyExits,
-    entries: i128,
-) -> Result<FunctionProfile, CounterError> {
-    recover_from(function, cfg, key, counts, early, Some(entries))
+pub fn recover_entered(cfg: &Cfg, measured: Measured<'_>, entries: i128) -> Result<FunctionProfile, CounterError> {
+    recover_from(cfg, measured, Some(entries))
 }
 
-fn recover_from(
-    function: &Function,
-    cfg: &Cfg,
-    key: &CounterKey,
-    counts: &[u64],
-    early: &EarlyExits,
-    entries: Option<i128>,
-) -> Result<FunctionProfile, CounterError> {
-    let mut readings = Readings::new(function, cfg, key, counts, early)?;
+fn recover_from(cfg: &Cfg, measured: Measured<'_>, entries: Option<i128>) -> Result<FunctionProfile, CounterError> {
+    let mut readings = Readings::new(cfg, measured)?;
     readings.edges_from_blocks(cfg);
     if let Some(entries) = entries {
         readings.entered(cfg, entries);
     }
-    fix(cfg, key, &mut readings)?;
+    fix(cfg, measured.key, &mut readings)?;
     let balanced = propagate(cfg, &mut readings).map_err(|flow::Underdetermined| CounterError::Underdetermined)?;
-    Ok(profile(cfg, &readings, balanced, true, early))
+    Ok(profile(cfg, &readings, balanced, true, measured.early))
 }
 
 /// The flows of the backedges that are so many times those of other edges ([`crate::place::affine::fixed`]).
@@ -218,14 +199,8 @@ fn fix(cfg: &Cfg, key: &CounterKey, readings: &mut Readings) -> Result<(), Count
 ///
 /// # Errors
 /// See [`CounterError`].
-pub fn foresee(
-    function: &Function,
-    cfg: &Cfg,
-    key: &CounterKey,
-    counts: &[u64],
-    early: &EarlyExits,
-) -> Result<IdMap<Block, Option<i128>>, CounterError> {
-    let mut readings = Readings::new(function, cfg, key, counts, early)?;
+pub fn foresee(cfg: &Cfg, measured: Measured<'_>) -> Result<IdMap<Block, Option<i128>>, CounterError> {
+    let mut readings = Readings::new(cfg, measured)?;
     readings.edges_from_blocks(cfg);
     // What the counters leave open stays so.
     let _open = propagate(cfg, &mut readings);

@@ -8,25 +8,13 @@
 
 use super::edge;
 use super::error::CounterError;
+use super::measured::Measured;
 use crate::facts::Function;
 use crate::graph::cfg::Cfg;
 use crate::ids::{Block, FunctionId, IdMap};
 use crate::place::supergraph::executions;
-use crate::plan::{CallPoint, CounterKey, DerivedEntry};
-use crate::profile::{EarlyExits, FunctionProfile};
-
-/// One function with what was measured.
-#[derive(Clone, Copy, Debug)]
-pub struct Measured<'a> {
-    /// The function.
-    pub function: &'a Function,
-    /// What its counters mean.
-    pub key: &'a CounterKey,
-    /// The counts of its counters.
-    pub counts: &'a [u64],
-    /// The function's early exits.
-    pub early: &'a EarlyExits,
-}
+use crate::plan::{CallPoint, DerivedEntry};
+use crate::profile::FunctionProfile;
 
 /// What came of a function; `None` if it was not measured.
 pub type Recovered = Option<Result<FunctionProfile, CounterError>>;
@@ -79,8 +67,8 @@ impl<'a> Unit<'a> {
             }
         }
         let alone = |(measured, derived): (&Option<Measured<'_>>, &Option<usize>)| {
-            let Measured { function, key, counts, early } = (*measured)?;
-            derived.is_none().then(|| edge::recover(function, &graph(function)?, key, counts, early))
+            let measured = (*measured)?;
+            derived.is_none().then(|| edge::recover(&graph(measured.function)?, measured))
         };
         let results = functions.iter().zip(&number).map(alone).collect();
         let mut unit = Self {
@@ -108,10 +96,11 @@ impl<'a> Unit<'a> {
         if !self.foreseen[function].is_empty() {
             return;
         }
-        let Some(Measured { function: facts, key, counts, early }) = self.functions[function] else { return };
+        let Some(measured) = self.functions[function] else { return };
         // Errors in them are reported when the function is recovered.
-        let foreseen = graph(facts).and_then(|cfg| edge::foresee(facts, &cfg, key, counts, early));
-        self.foreseen[function] = foreseen.unwrap_or_else(|_| IdMap::filled(None, facts.blocks.len().max(1)));
+        let foreseen = graph(measured.function).and_then(|cfg| edge::foresee(&cfg, measured));
+        self.foreseen[function] =
+            foreseen.unwrap_or_else(|_| IdMap::filled(None, measured.function.blocks.len().max(1)));
     }
 
     /// How often all of these calls were made.
@@ -132,8 +121,8 @@ impl<'a> Unit<'a> {
 
     fn finish(&self, function: FunctionId, entries: i128) -> Result<FunctionProfile, CounterError> {
         let measured = self.functions.get(function.index()).copied().flatten();
-        let Measured { function, key, counts, early } = measured.ok_or(CounterError::NothingMeasured)?;
-        edge::recover_entered(function, &graph(function)?, key, counts, early, entries)
+        let measured = measured.ok_or(CounterError::NothingMeasured)?;
+        edge::recover_entered(&graph(measured.function)?, measured, entries)
     }
 }
 

@@ -7,17 +7,19 @@ pub mod block;
 pub mod edge;
 pub mod entries;
 mod error;
+mod measured;
 mod readings;
 pub(crate) mod unit;
 pub mod vertex;
 pub mod vertex_edge;
 
 pub use error::CounterError;
+pub use measured::Measured;
 
 use crate::facts::Function;
 use crate::graph::cfg::Cfg;
-use crate::plan::{CounterKey, CounterPlan, DerivedEntry};
-use crate::profile::{EarlyExits, FunctionProfile};
+use crate::plan::{CounterPlan, DerivedEntry};
+use crate::profile::FunctionProfile;
 use crate::weight::weighting::Weighting;
 
 /// A method of the family.
@@ -68,25 +70,18 @@ pub fn plan(method: CounterMethod, function: &Function, cfg: &Cfg, weighting: &W
 
 /// Recovers the profile of one function from the counts of its counters.
 ///
-/// `early` are the early exits of the run, one per call site of the function or none at all.
+/// `cfg` is the function's own graph.
 ///
 /// # Errors
 /// See [`CounterError`].
-pub fn recover(
-    method: CounterMethod,
-    function: &Function,
-    cfg: &Cfg,
-    key: &CounterKey,
-    counts: &[u64],
-    early: &EarlyExits,
-) -> Result<FunctionProfile, CounterError> {
-    if function.untouched.is_some() {
+pub fn recover(method: CounterMethod, cfg: &Cfg, measured: Measured<'_>) -> Result<FunctionProfile, CounterError> {
+    if measured.function.untouched.is_some() {
         return Err(CounterError::NothingMeasured);
     }
     match method {
-        CounterMethod::Edge => edge::recover(function, cfg, key, counts, early),
-        CounterMethod::Block => block::recover(function, cfg, key, counts, early),
-        CounterMethod::Vertex => vertex::recover(function, cfg, key, counts, early),
-        CounterMethod::VertexEdge => vertex_edge::recover(function, cfg, key, counts, early),
+        CounterMethod::Edge => edge::recover(cfg, measured),
+        CounterMethod::Block => block::recover(cfg, measured),
+        CounterMethod::Vertex => vertex::recover(cfg, measured),
+        CounterMethod::VertexEdge => vertex_edge::recover(cfg, measured),
     }
 }

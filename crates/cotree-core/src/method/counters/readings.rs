@@ -1,10 +1,11 @@
 //! Readings: the counts of edges and blocks that counters give directly, before flow conservation is applied.
 
 use super::error::CounterError;
+use super::measured::Measured;
 use crate::facts::Function;
 use crate::graph::cfg::Cfg;
 use crate::ids::{Block, Edge, IdMap};
-use crate::plan::{CounterKey, FixedEdge, Measure};
+use crate::plan::{FixedEdge, Measure};
 use crate::profile::EarlyExits;
 
 /// The measured counts by what they measure, with the early exits by block.
@@ -22,13 +23,8 @@ pub(super) struct Readings {
 
 impl Readings {
     /// Checks that all parts fit together, and sorts the counts.
-    pub fn new(
-        function: &Function,
-        cfg: &Cfg,
-        key: &CounterKey,
-        counts: &[u64],
-        early: &EarlyExits,
-    ) -> Result<Self, CounterError> {
+    pub fn new(cfg: &Cfg, measured: Measured<'_>) -> Result<Self, CounterError> {
+        let Measured { function, key, counts, early } = measured;
         if cfg.block_count() != function.blocks.len() + 1 || cfg.edge_count() != function.edges.len() + 1 {
             return Err(CounterError::ForeignGraph);
         }

@@ -12,6 +12,7 @@
 //! edges to EXIT are counted instead. LLVM's entry blocks have no predecessors.
 
 use super::error::CounterError;
+use super::measured::Measured;
 use super::readings::Readings;
 use crate::facts::Function;
 use crate::graph::cfg::Cfg;
@@ -19,8 +20,8 @@ use crate::graph::flow;
 use crate::graph::union_find::UnionFind;
 use crate::ids::{Block, Edge, IdMap};
 use crate::place::placement::{Placer, add_block_counter, add_counter};
-use crate::plan::{CounterKey, CounterPlan};
-use crate::profile::{EarlyExits, FunctionProfile};
+use crate::plan::CounterPlan;
+use crate::profile::FunctionProfile;
 use crate::weight::weighting::Weighting;
 
 /// The quotient graph: per block (EXIT included) the classes of its in-edges and of its out-edges.
@@ -82,14 +83,8 @@ pub fn plan(function: &Function, cfg: &Cfg, weighting: &Weighting) -> CounterPla
 ///
 /// # Errors
 /// See [`CounterError`].
-pub fn recover(
-    function: &Function,
-    cfg: &Cfg,
-    key: &CounterKey,
-    counts: &[u64],
-    early: &EarlyExits,
-) -> Result<FunctionProfile, CounterError> {
-    let readings = Readings::new(function, cfg, key, counts, early)?;
+pub fn recover(cfg: &Cfg, measured: Measured<'_>) -> Result<FunctionProfile, CounterError> {
+    let readings = Readings::new(cfg, measured)?;
     let quotient = Quotient::new(cfg);
     let exit = cfg.exit();
 
@@ -109,5 +104,5 @@ pub fn recover(
     let mut blocks: IdMap<Block, i128> = entered.into_iter().map(|count| count.unwrap_or(0)).collect();
     let entries = blocks.split_off(exit.index())[0] - readings.early[exit];
     let consistent = readings.consistent && balanced && readings.admit(entries, &blocks);
-    Ok(FunctionProfile::from_flows(entries, blocks, None, early, consistent))
+    Ok(FunctionProfile::from_flows(entries, blocks, None, measured.early, consistent))
 }

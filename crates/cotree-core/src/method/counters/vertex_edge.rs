@@ -19,6 +19,7 @@
 
 use super::edge;
 use super::error::CounterError;
+use super::measured::Measured;
 use super::readings::Readings;
 use super::vertex::split_sides;
 use crate::facts::Function;
@@ -28,8 +29,8 @@ use crate::graph::union_find::UnionFind;
 use crate::ids::Edge;
 use crate::place::placement::Placer;
 use crate::place::spanning::{Extreme, SpanningTree};
-use crate::plan::{CounterKey, CounterPlan};
-use crate::profile::{EarlyExits, FunctionProfile};
+use crate::plan::CounterPlan;
+use crate::profile::FunctionProfile;
 use crate::weight::weighting::Weighting;
 
 /// Counts the chords of the maximum spanning tree, save those whose fundamental cycle is pipeless.
@@ -61,14 +62,8 @@ pub fn determines_blocks(cfg: &Cfg, uncounted: &[Edge]) -> bool {
 ///
 /// # Errors
 /// See [`CounterError`].
-pub fn recover(
-    function: &Function,
-    cfg: &Cfg,
-    key: &CounterKey,
-    counts: &[u64],
-    early: &EarlyExits,
-) -> Result<FunctionProfile, CounterError> {
-    let mut readings = Readings::new(function, cfg, key, counts, early)?;
+pub fn recover(cfg: &Cfg, measured: Measured<'_>) -> Result<FunctionProfile, CounterError> {
+    let mut readings = Readings::new(cfg, measured)?;
     readings.edges_from_blocks(cfg);
     let uncounted: Vec<Edge> = cfg.edges().filter(|&e| readings.edges[e].is_none()).collect();
     if !determines_blocks(cfg, &uncounted) {
@@ -84,5 +79,5 @@ pub fn recover(
     }
     let balanced =
         edge::propagate(cfg, &mut readings).map_err(|flow::Underdetermined| CounterError::Underdetermined)?;
-    Ok(edge::profile(cfg, &readings, balanced, false, early))
+    Ok(edge::profile(cfg, &readings, balanced, false, measured.early))
 }
