@@ -173,6 +173,15 @@ fn settled(file: PathBuf) -> PathBuf {
 /// Opens a profile, or adds up those of a folder: of each binary the runs of its newest build.
 /// `binaries`: where binaries may be that are no longer where they ran.
 pub fn open(path: &Path, binaries: &[PathBuf]) -> Result<ProfileFile> {
+    let mut profile = open_all_builds(path, binaries)?;
+    if path.is_dir() {
+        profile.units = newest(profile.units);
+    }
+    Ok(profile)
+}
+
+/// Opens a profile, or adds up those of a folder: of each binary the runs of all its builds, each build by itself.
+pub fn open_all_builds(path: &Path, binaries: &[PathBuf]) -> Result<ProfileFile> {
     if !path.is_dir() {
         return ProfileFile::open(path).into_diagnostic();
     }
@@ -186,7 +195,7 @@ pub fn open(path: &Path, binaries: &[PathBuf]) -> Result<ProfileFile> {
     if builds.values().any(Merge::has_counted_traces) {
         say_traces_are_counted();
     }
-    let units = newest(builds.into_values().flat_map(Merge::finish).collect());
+    let units = builds.into_values().flat_map(Merge::finish).collect();
     Ok(ProfileFile { path: path.to_owned(), kind: ProfileFormat::Merged, units })
 }
 

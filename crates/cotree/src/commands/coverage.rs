@@ -1,22 +1,33 @@
 //! `cotree coverage`: how much of the sources ran, by the compiler's coverage map.
 
-use super::input::{Input, Loaded, Reader};
+mod programs;
+
+use super::input::file_pattern;
 use super::output::{Looks, Output};
 use super::vouched::Vouched;
 use crate::lines;
 use clap::Args;
-use cotree_profile::coverage::{CounterTable, CoverageMap, name_hash};
-use cotree_report::covered::{CoverageCounters, coverage_counters};
+use cotree_report::files::FilePattern;
 use cotree_report::names::Names;
 use cotree_report::region_coverage::{CoverageTable, Ratio, RegionCoverage, lcov};
-use miette::{IntoDiagnostic, Result, miette};
+use miette::{Result, miette};
+use programs::Programs;
 use regex_lite::Regex;
+use std::path::PathBuf;
 
 /// Arguments of `cotree coverage`.
 #[derive(Args, Debug)]
 pub struct CoverageArgs {
-    #[command(flatten)]
-    input: Input,
+    /// Profiles and folders of profiles, of one build or of several; by default the newest *.cotree in the current
+    /// directory
+    #[arg(value_name = "PROFILE")]
+    profiles: Vec<PathBuf>,
+    /// A program, or a folder of programs: some that are no longer where they ran, or some that never ran and count, too
+    #[arg(long = "binary", value_name = "FILE")]
+    binaries: Vec<PathBuf>,
+    /// Only this source file (parser.c, src/parser.c), those of this folder, or those that match ('*/src/*.h')
+    #[arg(long = "file", value_name = "FILE", value_parser = file_pattern)]
+    files: Vec<FilePattern>,
     /// List the lines that did not run
     #[arg(long)]
     show_missing_lines: bool,
@@ -60,22 +71,18 @@ fn share(text: &str) -> Result<f64, String> {
 
 /// Runs `cotree coverage`.
 pub fn run(args: &CoverageArgs) -> Result<()> {
-    let loaded = args.input.load(Reader::of(args.json))?;
-    args.vouched.check(loaded.recovered())?;
-    let programs = read(&loaded)?;
-    let programs: Vec<_> = programs.iter().map(|(map, counters)| (map, counters)).collect();
-    let coverage = RegionCoverage::new(&programs);
+    let programs = Programs::read(&args.profiles, &args.binaries, args.vouched)?;
+    let coverage = RegionCoverage::new(&programs.counted());
     if !coverage.unusable.is_empty() {
         let count = coverage.unusable.len();
         lines::note(format_args!("note: left out: {count} functions whose counters are of another version of them"));
     }
-    let ignored = |path: &str| args.ignore_filename_regex.as_ref().is_some_and(|pattern| pattern.is_match(path));
-    let table = CoverageTable::new(&coverage, |path| !ignored(path));
+    let table = CoverageTable::new(&coverage, |path| args.wants(path));
     let names = if args.no_demangle { Names::Raw } else { Names::Demangled };
     if args.json {
         args.output.write(|out| table.write_json(out))?;
     } else if args.lcov {
-        args.output.write(|out| lcov::write(&coverage, |path| !ignored(path), names, out))?;
+        args.output.write(|out| lcov::write(&coverage, |path| args.wants(path), names, out))?;
     } else {
         let here = std::env::current_dir().unwrap_or_default().display().to_string();
         let style = args.looks.style(&args.output);
@@ -85,6 +92,12 @@ pub fn run(args: &CoverageArgs) -> Result<()> {
 }
 
 impl CoverageArgs {
+    /// Whether a source file is to be shown.
+    fn wants(&self, path: &str) -> bool {
+        let ignored = self.ignore_filename_regex.as_ref().is_some_and(|pattern| pattern.is_match(path));
+        !ignored && (self.files.is_empty() || self.files.iter().any(|file| file.matches(path)))
+    }
+
     /// Fails if less ran than was asked for.
     fn gate(&self, table: &CoverageTable) -> Result<()> {
         let total = &table.total;
@@ -103,31 +116,4 @@ impl CoverageArgs {
         }
         Ok(())
     }
-}
-
-/// The coverage maps of a profile's binaries, and the counters that the profile has for each.
-fn read(loaded: &Loaded) -> Result<Vec<(CoverageMap, CounterTable)>> {
-    let units = loaded.units_with_blocks()?;
-    let mut programs = Vec::new();
-    let mut all = CoverageCounters::default();
-    for (unit, binary) in units.iter().zip(loaded.binaries()) {
-        let counted = coverage_counters(std::slice::from_ref(unit));
-        if counted.functions.is_empty() {
-            continue;
-        }
-        all.not_counted += counted.not_counted;
-        all.left_in_the_midst += counted.left_in_the_midst;
-        let mut table = CounterTable::default();
-        for (function, values) in &counted.functions {
-            table.add(name_hash(&function.name), function.hash, values).into_diagnostic()?;
-        }
-        programs.push((CoverageMap::open(binary.path()).into_diagnostic()?, table));
-    }
-    all.remarks().iter().for_each(|remark| lines::note(format_args!("note: {remark}")));
-    if programs.is_empty() {
-        return Err(miette!(
-            "the program has no coverage map that is counted: build it with `cotree --coverage cc` (docs/coverage-in-ci.md)"
-        ));
-    }
-    Ok(programs)
 }

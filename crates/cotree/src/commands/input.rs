@@ -92,6 +92,11 @@ impl Loaded {
         Self { path, kind, recovered }
     }
 
+    /// Profiles that were recovered from sums.
+    pub fn of_sums(path: PathBuf, recovered: Vec<Recovery>) -> Self {
+        Self::new(path, ProfileFormat::Merged, recovered, Reader::Program)
+    }
+
     /// What lines and functions have cost: from the trace of one run, if there is one, else from counts of blocks.
     pub fn with_costs<T>(&self, use_it: impl FnOnce(&Costs<'_>) -> Result<T>) -> Result<T> {
         match self.recovered.as_slice() {
@@ -105,6 +110,11 @@ impl Loaded {
                 use_it(&Costs::new(&units))
             }
         }
+    }
+
+    /// Gives the profile away, one entry per link unit.
+    pub fn into_recovered(self) -> Vec<Recovery> {
+        self.recovered
     }
 
     /// The profile, one entry per link unit, each with its binary.
@@ -232,7 +242,8 @@ pub fn load(file: &ProfileFile, binaries: &Binaries, reader: Reader) -> Result<L
     Ok(Loaded::new(file.path.clone(), file.kind, recovered, reader))
 }
 
-fn warn_of_gone(gone: &[UnitError], all: usize) {
+/// Says which binaries are left out.
+pub fn warn_of_gone(gone: &[UnitError], all: usize) {
     /// More than these are documentation tests.
     const NAMED: usize = 5;
     for error in gone.iter().take(NAMED) {

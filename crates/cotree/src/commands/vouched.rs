@@ -17,6 +17,24 @@ pub struct Vouched {
     pub strict: bool,
 }
 
+/// Functions that are not vouched for, of several units.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Doubted {
+    doubtful: u128,
+    functions: u128,
+}
+
+impl Doubted {
+    /// Adds the functions of a unit, if one of them is not vouched for.
+    pub fn add(&mut self, (binary, profile): &Recovery) {
+        if !profile.exact() {
+            let vouched = functions::Vouched::of_unit(&Unit::new(binary.map(), profile));
+            self.doubtful += u128::from(vouched.doubtful);
+            self.functions += u128::from(vouched.functions);
+        }
+    }
+}
+
 impl Vouched {
     /// Says how many functions of these units are not vouched for, if any.
     pub fn check<'a>(self, units: impl IntoIterator<Item = &'a Recovery>) -> Result<()> {
@@ -25,19 +43,20 @@ impl Vouched {
 
     /// Checks one of several profiles.
     pub fn check_of<'a>(self, path: Option<&Path>, units: impl IntoIterator<Item = &'a Recovery>) -> Result<()> {
-        let (mut flawed, mut all) = (0u128, 0u128);
-        for (binary, profile) in units.into_iter().filter(|(_, profile)| !profile.exact()) {
-            let vouched = functions::Vouched::of_unit(&Unit::new(binary.map(), profile));
-            flawed += u128::from(vouched.doubtful);
-            all += u128::from(vouched.functions);
-        }
-        if flawed == 0 {
+        let mut doubted = Doubted::default();
+        units.into_iter().for_each(|unit| doubted.add(unit));
+        self.say(path, doubted)
+    }
+
+    /// Says how many functions are not vouched for, if any.
+    pub fn say(self, path: Option<&Path>, doubted: Doubted) -> Result<()> {
+        if doubted.doubtful == 0 {
             return Ok(());
         }
         let sentence = format!(
             "{} of {}{} cannot be vouched for: `cotree report` says which and why",
-            grouped(flawed),
-            counted(all, "function"),
+            grouped(doubted.doubtful),
+            counted(doubted.functions, "function"),
             path.map(|path| format!(" of {}", path.display())).unwrap_or_default()
         );
         if self.strict {

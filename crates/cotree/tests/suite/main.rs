@@ -10,6 +10,7 @@ mod coroutines;
 mod costs;
 mod counted_runs;
 mod coverage_build;
+mod coverage_builds;
 mod coverage_map;
 mod crashes;
 mod damaged_bitcode;

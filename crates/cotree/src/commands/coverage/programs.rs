@@ -1,0 +1,171 @@
+//! The programs whose coverage is asked for: profiles of several builds, each read with its own binary.
+//!
+//! `cotree merge` refuses another build of a binary, since its counters mean something else. Coverage has no such limit:
+//! each build has a map of its own, and what they count is added up by file, function and version of the function.
+
+use super::super::input::{Binaries, Input, Loaded, Reader, warn_of_gone};
+use super::super::into_report;
+use super::super::vouched::{Doubted, Vouched};
+use crate::{folder, lines};
+use cotree_profile::binary::{BinaryFile, UnitId};
+use cotree_profile::coverage::{CounterTable, CoverageMap, CoverageMapError, name_hash};
+use cotree_profile::file::ProfileFile;
+use cotree_profile::merged::Merge;
+use cotree_profile::recover::{Recovery, UnitError, open_binary, recover};
+use cotree_report::covered::{CoverageCounters, coverage_counters};
+use miette::{IntoDiagnostic, Result, WrapErr, miette};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Programs with their counters.
+#[derive(Default)]
+pub struct Programs {
+    programs: Vec<(CoverageMap, CounterTable)>,
+    /// What is to be said of all of them, once.
+    not_counted: u64,
+    left_in_the_midst: u64,
+    doubted: Doubted,
+}
+
+/// What profiles have counted of one build.
+struct Build {
+    counts: Merge,
+    /// The first of these profiles.
+    profile: PathBuf,
+}
+
+impl Programs {
+    /// Reads profiles, and folders of profiles. `binaries` are programs, and folders of programs, which the profiles may
+    /// be of; those that no profile is of have not run, and count as well.
+    pub fn read(profiles: &[PathBuf], binaries: &[PathBuf], vouched: Vouched) -> Result<Self> {
+        let mut programs = Self::default();
+        let mut named = BTreeMap::new();
+        for path in binaries {
+            find_binaries(path, true, &mut named)?;
+        }
+        if profiles.is_empty() {
+            let binaries = Binaries { binaries: named.values().cloned().collect() };
+            let newest = Input { profile: None, binaries }.load(Reader::Program)?;
+            for recovery in newest.into_recovered() {
+                named.remove(&recovery.0.unit());
+                programs.add(recovery)?;
+            }
+        } else {
+            programs.add_profiles(profiles, &mut named)?;
+        }
+        programs.add_unused(named.into_values())?;
+        let Self { not_counted, left_in_the_midst, .. } = programs;
+        let all = CoverageCounters { not_counted, left_in_the_midst, ..CoverageCounters::default() };
+        all.remarks().iter().for_each(|remark| lines::note(format_args!("note: {remark}")));
+        vouched.say(None, programs.doubted)?;
+        if programs.programs.is_empty() {
+            return Err(miette!(
+                "the program has no coverage map that is counted: build it with `cotree --coverage cc` (docs/coverage-in-ci.md)"
+            ));
+        }
+        Ok(programs)
+    }
+
+    /// Each map with the counters that the profiles have for it.
+    pub fn counted(&self) -> Vec<(&CoverageMap, &CounterTable)> {
+        self.programs.iter().map(|(map, counters)| (map, counters)).collect()
+    }
+
+    /// Adds up what the profiles have of each build. What has been run goes from `named`.
+    fn add_profiles(&mut self, profiles: &[PathBuf], named: &mut BTreeMap<UnitId, PathBuf>) -> Result<()> {
+        let candidates: Vec<PathBuf> = named.values().cloned().collect();
+        let mut builds: BTreeMap<UnitId, Build> = BTreeMap::new();
+        let mut units_of = Vec::new();
+        for path in profiles {
+            let ProfileFile { path: file, kind, units } = folder::open_all_builds(path, &candidates)?;
+            units_of.push((path, units.iter().map(|counts| counts.unit).collect::<Vec<_>>()));
+            for counts in units {
+                let new = || Build { counts: Merge::with_binaries(&candidates), profile: file.clone() };
+                let build = builds.entry(counts.unit).or_insert_with(new);
+                let one = ProfileFile { path: file.clone(), kind, units: vec![counts] };
+                build.counts.add(one, 1).map_err(into_report)?;
+            }
+        }
+        let all = builds.len();
+        let mut gone: BTreeMap<UnitId, UnitError> = BTreeMap::new();
+        for (unit, Build { counts, profile }) in builds {
+            let binary = named.remove(&unit);
+            for counts in counts.finish() {
+                match open_binary(&profile, &counts, binary.as_slice()) {
+                    Ok(binary) => {
+                        let recovered = recover(&binary, &counts).map_err(into_report)?;
+                        self.add((binary, recovered))?;
+                    }
+                    Err(error @ (UnitError::BinaryGone { .. } | UnitError::OtherBuild { .. })) => {
+                        gone.insert(unit, error);
+                    }
+                    Err(error) => return Err(into_report(error)),
+                }
+            }
+        }
+        // A folder may hold profiles of older builds. A profile that is named must be read.
+        for (path, units) in units_of {
+            let other_build = |unit: &&UnitId| matches!(gone.get(unit), Some(UnitError::OtherBuild { .. }));
+            let lost = units.iter().find(other_build).filter(|_| !path.is_dir());
+            let all_gone = units.iter().all(|unit| gone.contains_key(unit));
+            if let Some(error) = lost.or(units.first().filter(|_| all_gone)).and_then(|unit| gone.remove(unit)) {
+                return Err(into_report(error));
+            }
+        }
+        warn_of_gone(&gone.into_values().collect::<Vec<_>>(), all);
+        Ok(())
+    }
+
+    /// Adds a build that has run.
+    fn add(&mut self, recovery: Recovery) -> Result<()> {
+        self.doubted.add(&recovery);
+        let path = recovery.0.path().to_owned();
+        let loaded = Loaded::of_sums(path.clone(), vec![recovery]);
+        let units = loaded.units_with_blocks()?;
+        let counted = coverage_counters(&units);
+        if counted.functions.is_empty() {
+            return Ok(());
+        }
+        self.not_counted += counted.not_counted;
+        self.left_in_the_midst += counted.left_in_the_midst;
+        let mut table = CounterTable::default();
+        for (function, values) in &counted.functions {
+            table.add(name_hash(&function.name), function.hash, values).into_diagnostic()?;
+        }
+        self.programs.push((CoverageMap::open(&path).into_diagnostic()?, table));
+        Ok(())
+    }
+
+    /// Adds programs that have not run.
+    fn add_unused(&mut self, binaries: impl Iterator<Item = PathBuf>) -> Result<()> {
+        for path in binaries {
+            match CoverageMap::open(&path) {
+                Ok(map) => self.programs.push((map, CounterTable::default())),
+                Err(CoverageMapError::NoMap { .. }) => {}
+                Err(error) => return Err(into_report(error)),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Finds the profiled programs and libraries at a path: itself, or all in a folder. A file that is `named` has to be one.
+fn find_binaries(path: &Path, named: bool, found: &mut BTreeMap<UnitId, PathBuf>) -> Result<()> {
+    let unreadable = || format!("cannot look for programs in {}", path.display());
+    let data = if named { fs::metadata(path) } else { fs::symlink_metadata(path) };
+    let data = data.into_diagnostic().wrap_err_with(unreadable)?;
+    if data.is_dir() {
+        for entry in fs::read_dir(path).into_diagnostic().wrap_err_with(unreadable)? {
+            find_binaries(&entry.into_diagnostic().wrap_err_with(unreadable)?.path(), false, found)?;
+        }
+    } else if named || data.is_file() {
+        match BinaryFile::unit_of(path) {
+            Ok(unit) => drop(found.entry(unit).or_insert_with(|| path.to_owned())),
+            Err(error) if named => return Err(into_report(error)),
+            // Whatever else is in a folder.
+            Err(_) => {}
+        }
+    }
+    Ok(())
+}
