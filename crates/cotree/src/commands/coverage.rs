@@ -22,7 +22,7 @@ pub struct CoverageArgs {
     /// directory
     #[arg(value_name = "PROFILE")]
     profiles: Vec<PathBuf>,
-    /// A program, or a folder of programs: some that are no longer where they ran, or some that never ran and count, too
+    /// A program or a folder of programs: for those that are no longer where they ran, and those that never ran
     #[arg(long = "binary", value_name = "FILE")]
     binaries: Vec<PathBuf>,
     /// Only this source file (parser.c, src/parser.c), those of this folder, or those that match ('*/src/*.h')

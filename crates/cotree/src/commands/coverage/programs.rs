@@ -1,7 +1,8 @@
 //! The programs whose coverage is asked for: profiles of several builds, each read with its own binary.
 //!
-//! `cotree merge` refuses another build of a binary, since its counters mean something else. Coverage has no such limit:
-//! each build has a map of its own, and what they count is added up by file, function and version of the function.
+//! `cotree merge` refuses another build of a binary, since its counters mean something else. Coverage has no such
+//! limit: each build has a map of its own, and what they count is added up by file, function and version of the
+//! function.
 
 use super::super::input::{Binaries, Input, Loaded, Reader, warn_of_gone};
 use super::super::into_report;
@@ -36,8 +37,8 @@ struct Build {
 }
 
 impl Programs {
-    /// Reads profiles, and folders of profiles. `binaries` are programs, and folders of programs, which the profiles may
-    /// be of; those that no profile is of have not run, and count as well.
+    /// Reads profiles, and folders of profiles. `binaries` are programs, and folders of programs, that the profiles
+    /// may be of; those that no profile is of have not run, and count as well.
     pub fn read(profiles: &[PathBuf], binaries: &[PathBuf], vouched: Vouched) -> Result<Self> {
         let mut programs = Self::default();
         let mut named = BTreeMap::new();
@@ -150,7 +151,7 @@ impl Programs {
     }
 }
 
-/// Finds the profiled programs and libraries at a path: itself, or all in a folder. A file that is `named` has to be one.
+/// Finds the profiled programs and libraries at a path: itself, or all in a folder. A file that is `named` must be one.
 fn find_binaries(path: &Path, named: bool, found: &mut BTreeMap<UnitId, PathBuf>) -> Result<()> {
     let unreadable = || format!("cannot look for programs in {}", path.display());
     let data = if named { fs::metadata(path) } else { fs::symlink_metadata(path) };
