@@ -166,6 +166,12 @@ impl BinaryFile {
         self.map.program.for_each_text(change);
     }
 
+    /// Gives source files new names, in the order of their numbers; files that get one name become one. What is
+    /// recovered must be recovered before that.
+    pub fn rename_files(&mut self, names: Vec<String>) {
+        self.map.program.rename_files(names);
+    }
+
     /// A binary from its parts: `functions` is the content of `.cotree.funcs`, little-endian.
     ///
     /// # Errors

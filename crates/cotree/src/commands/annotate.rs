@@ -1,8 +1,9 @@
 //! `cotree annotate`: shows source lines with their counts.
 
 use super::edited;
-use super::input::{Input, Reader, SourceArgs, file_pattern, means_a_function, no_such_function};
+use super::input::{Input, Reader, file_pattern, means_a_function, no_such_function};
 use super::output::{Looks, Output};
+use super::sources::{FileSources, SourceArgs};
 use clap::Args;
 use cotree_report::annotate;
 use cotree_report::files::{FilePattern, no_lines};
@@ -38,7 +39,7 @@ pub struct AnnotateArgs {
 
 /// Runs `cotree annotate`.
 pub fn run(args: &AnnotateArgs) -> Result<()> {
-    let loaded = args.input.load(Reader::Person)?;
+    let loaded = args.input.load_with(Reader::Person, &args.sources)?;
     let options = annotate::AnnotateOptions {
         file: args.file.clone(),
         function: args.function.clone(),
@@ -47,12 +48,12 @@ pub fn run(args: &AnnotateArgs) -> Result<()> {
         checks: !args.no_checks,
         style: args.looks.style(&args.output),
     };
-    let sources = args.sources.sources();
+    let sources = FileSources::default();
     let units = loaded.units_with_blocks()?;
     if let Some(pattern) = args.function.as_ref().filter(|pattern| !means_a_function(&units, pattern)) {
         return Err(no_such_function(&units, pattern));
     }
-    edited::note(loaded.binaries(), &sources, args.file.as_ref());
+    edited::note(loaded.binaries(), args.file.as_ref());
     let mut files = 0;
     args.output.write_text(|out| {
         files = annotate::write(&units, &sources, &options, out)?;

@@ -1,7 +1,7 @@
 //! `cotree costs`: what functions and calls have cost.
 
 use super::edited;
-use super::input::{Input, Reader, SourceArgs, means_a_function, no_such_function};
+use super::input::{Input, Reader, means_a_function, no_such_function};
 use super::output::{Looks, Output};
 use super::vouched::Vouched;
 use clap::Args;
@@ -41,7 +41,7 @@ pub struct CostsArgs {
 /// Runs `cotree costs`.
 pub fn run(args: &CostsArgs) -> Result<()> {
     let loaded = args.input.load(Reader::of(args.json))?;
-    edited::note(loaded.binaries(), &SourceArgs::default().sources(), None);
+    edited::note(loaded.binaries(), None);
     if args.vouched.strict {
         args.vouched.check(loaded.recovered())?;
     }

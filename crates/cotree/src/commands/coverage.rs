@@ -4,6 +4,7 @@ mod programs;
 
 use super::input::file_pattern;
 use super::output::{Looks, Output};
+use super::sources::SourceArgs;
 use super::vouched::Vouched;
 use crate::lines;
 use clap::Args;
@@ -13,6 +14,7 @@ use cotree_report::region_coverage::{CoverageTable, Ratio, RegionCoverage, lcov}
 use miette::{Result, miette};
 use programs::Programs;
 use regex_lite::Regex;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// Arguments of `cotree coverage`.
@@ -31,9 +33,9 @@ pub struct CoverageArgs {
     /// List the lines that did not run
     #[arg(long)]
     show_missing_lines: bool,
-    /// Leave out source files whose path matches this regular expression
+    /// Leave out source files whose path matches this regular expression; may be given several times
     #[arg(long, value_name = "PATTERN", value_parser = Regex::new)]
-    ignore_filename_regex: Option<Regex>,
+    ignore_filename_regex: Vec<Regex>,
     /// End with 1 if less than this share of the lines ran
     #[arg(long, value_name = "PERCENT", value_parser = share)]
     fail_under_lines: Option<f64>,
@@ -58,6 +60,8 @@ pub struct CoverageArgs {
     #[command(flatten)]
     vouched: Vouched,
     #[command(flatten)]
+    sources: SourceArgs,
+    #[command(flatten)]
     looks: Looks,
     #[command(flatten)]
     output: Output,
@@ -71,12 +75,14 @@ fn share(text: &str) -> Result<f64, String> {
 
 /// Runs `cotree coverage`.
 pub fn run(args: &CoverageArgs) -> Result<()> {
-    let programs = Programs::read(&args.profiles, &args.binaries, args.vouched)?;
+    let programs = Programs::read(&args.profiles, &args.binaries, &args.sources, args.vouched)?;
     let coverage = RegionCoverage::new(&programs.counted());
     if !coverage.unusable.is_empty() {
         let count = coverage.unusable.len();
         lines::note(format_args!("note: left out: {count} functions whose counters are of another version of them"));
     }
+    let files: BTreeSet<&str> = coverage.paths().filter(|path| args.wants(path)).collect();
+    programs.edited().note(|path| files.contains(path));
     let table = CoverageTable::new(&coverage, |path| args.wants(path));
     let names = if args.no_demangle { Names::Raw } else { Names::Demangled };
     if args.json {
@@ -94,7 +100,7 @@ pub fn run(args: &CoverageArgs) -> Result<()> {
 impl CoverageArgs {
     /// Whether a source file is to be shown.
     fn wants(&self, path: &str) -> bool {
-        let ignored = self.ignore_filename_regex.as_ref().is_some_and(|pattern| pattern.is_match(path));
+        let ignored = self.ignore_filename_regex.iter().any(|pattern| pattern.is_match(path));
         !ignored && (self.files.is_empty() || self.files.iter().any(|file| file.matches(path)))
     }
 

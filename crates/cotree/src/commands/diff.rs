@@ -1,7 +1,8 @@
 //! `cotree diff`: shows what changed between two profiles.
 
-use super::input::{Binaries, Reader, SourceArgs, load};
+use super::input::{Binaries, Reader, load_with};
 use super::output::{Looks, Output};
+use super::sources::{FileSources, SourceArgs};
 use super::vouched::Vouched;
 use super::{edited, paths, trace};
 use crate::folder;
@@ -69,8 +70,8 @@ pub fn run(args: &DiffArgs) -> Result<()> {
         return trace::diff(before, after, names, args.context, &args.output);
     }
     let reader = Reader::of(args.json);
-    let before = load(&before_file, &Binaries { binaries: args.binary_before.clone() }, reader)?;
-    let after = load(&after_file, &Binaries { binaries: args.binary_after.clone() }, reader)?;
+    let before = load_with(&before_file, &Binaries { binaries: args.binary_before.clone() }, reader, &args.sources)?;
+    let after = load_with(&after_file, &Binaries { binaries: args.binary_after.clone() }, reader, &args.sources)?;
     for (path, loaded) in [(&args.before, &before), (&args.after, &after)] {
         args.vouched.check_of(Some(path), loaded.recovered())?;
     }
@@ -87,8 +88,8 @@ pub fn run(args: &DiffArgs) -> Result<()> {
         return paths::diff((&before_file, &before), (&after_file, &after), &options, args.json, &args.output);
     }
     // The sources of the profile before may be gone, as there may be a new version.
-    edited::note(after.binaries(), &args.sources.sources(), None);
-    let difference = diff::compare(&before.units_with_blocks()?, &after.units_with_blocks()?, &args.sources.sources());
+    edited::note(after.binaries(), None);
+    let difference = diff::compare(&before.units_with_blocks()?, &after.units_with_blocks()?, &FileSources::default());
     if args.json {
         return args.output.write(|out| diff::write_json(&difference, out));
     }

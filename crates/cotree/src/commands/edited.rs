@@ -3,7 +3,7 @@
 //! Compilers say the checksum of each file that they read (clang with DWARF 5, rustc). Of other files the time is
 //! compared with that of the program.
 
-use super::input::FileSources;
+use super::sources::FileSources;
 use crate::lines;
 use cotree_profile::binary::BinaryFile;
 use cotree_report::files::FilePattern;
@@ -20,13 +20,13 @@ struct Known {
 }
 
 /// What is wrong with a file as it is now.
-fn fault(known: &Known, path: &str, sources: &FileSources) -> Option<&'static str> {
+fn fault(known: &Known, path: &str) -> Option<&'static str> {
     if known.sums.is_empty() {
-        let modified = sources.modified(path)?;
+        let modified = FileSources::modified(path)?;
         return (modified > known.built?)
             .then_some("it is newer than the program, and may be another version than was built");
     }
-    let now = md5::compute(sources.bytes(path)?).0;
+    let now = md5::compute(FileSources::bytes(path)?).0;
     match known.sums.len() {
         1 => (!known.sums.contains(&now)).then_some("it was edited since the program was built"),
         _ => Some("the program was built from several versions of it"),
@@ -34,29 +34,40 @@ fn fault(known: &Known, path: &str, sources: &FileSources) -> Option<&'static st
 }
 
 /// Says which source files, of those that match the pattern, are not what was built.
-pub fn note<'a>(
-    binaries: impl IntoIterator<Item = &'a BinaryFile>,
-    sources: &FileSources,
-    pattern: Option<&FilePattern>,
-) {
-    let mut files: BTreeMap<&str, Known> = BTreeMap::new();
-    for binary in binaries {
-        let program = &binary.map().program;
-        let built = fs::metadata(binary.path()).and_then(|data| data.modified()).ok();
-        for (number, path) in (0..).zip(&program.files) {
-            if pattern.is_some_and(|pattern| !pattern.matches(path)) {
-                continue;
-            }
-            let known = files.entry(path).or_default();
-            match program.checksums.get(&number) {
-                Some(sums) => known.sums.extend(sums),
-                None => known.built = known.built.max(built),
+pub fn note<'a>(binaries: impl IntoIterator<Item = &'a BinaryFile>, pattern: Option<&FilePattern>) {
+    let mut files = Edited::default();
+    files.add(binaries);
+    files.note(|path| pattern.is_none_or(|pattern| pattern.matches(path)));
+}
+
+/// The source files of programs.
+#[derive(Default)]
+pub struct Edited {
+    files: BTreeMap<String, Known>,
+}
+
+impl Edited {
+    /// Adds what programs say of their source files.
+    pub fn add<'a>(&mut self, binaries: impl IntoIterator<Item = &'a BinaryFile>) {
+        for binary in binaries {
+            let program = &binary.map().program;
+            let built = fs::metadata(binary.path()).and_then(|data| data.modified()).ok();
+            for (number, path) in (0..).zip(&program.files) {
+                let known = self.files.entry(path.clone()).or_default();
+                match program.checksums.get(&number) {
+                    Some(sums) => known.sums.extend(sums),
+                    None => known.built = known.built.max(built),
+                }
             }
         }
     }
-    for (path, known) in &files {
-        if let Some(fault) = fault(known, path, sources) {
-            lines::note(format_args!("note: {path}: {fault}: counts stand on the lines that it had then"));
+
+    /// Says which source files, of those that are wanted, are not what was built.
+    pub fn note(&self, wanted: impl Fn(&str) -> bool) {
+        for (path, known) in self.files.iter().filter(|(path, _)| wanted(path)) {
+            if let Some(fault) = fault(known, path) {
+                lines::note(format_args!("note: {path}: {fault}: counts stand on the lines that it had then"));
+            }
         }
     }
 }

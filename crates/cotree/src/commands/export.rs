@@ -1,8 +1,9 @@
 //! `cotree export`: writes profiles in formats for other programs.
 
 use super::edited;
-use super::input::{Input, Reader, SourceArgs, file_pattern};
+use super::input::{Input, Reader, file_pattern};
 use super::output::Output;
+use super::sources::{FileSources, SourceArgs};
 use super::vouched::Vouched;
 use crate::lines;
 use clap::Args;
@@ -72,12 +73,12 @@ pub fn event_kind(text: &str) -> Result<EventKind, String> {
 
 /// Runs `cotree export`.
 pub fn run(args: &ExportArgs) -> Result<()> {
-    let loaded = args.input.load(Reader::of(args.format.escapes))?;
+    let loaded = args.input.load_with(Reader::of(args.format.escapes), &args.sources)?;
     if args.vouched.strict {
         args.vouched.check(loaded.recovered())?;
     }
     if args.format.has_lines {
-        edited::note(loaded.binaries(), &args.sources.sources(), None);
+        edited::note(loaded.binaries(), None);
     }
     match args.format.needs {
         Needs::Nothing => write(args, &loaded.units(), None)?,
@@ -113,7 +114,7 @@ fn write(args: &ExportArgs, units: &[Unit<'_>], costs: Option<&Costs<'_>>) -> Re
         exceptions: !args.no_exceptions,
         checks: !args.no_checks,
     };
-    let sources = args.sources.sources();
+    let sources = FileSources::default();
     let export = Export { units, costs, sources: &sources, options: &options };
     let mut remarks = Ok(Vec::new());
     let written = args.output.write(|out| match (args.format.write)(&export, out) {

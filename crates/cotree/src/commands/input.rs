@@ -1,6 +1,8 @@
 //! The commands' inputs: profiles with their binaries, and source files.
 
 use super::into_report;
+use super::source_names::SourceNames;
+use super::sources::SourceArgs;
 use crate::{folder, lines};
 use clap::Args;
 use cotree_core::method::Method;
@@ -9,22 +11,17 @@ use cotree_profile::file::{ProfileFile, ProfileFormat};
 use cotree_profile::method::trace::streams::Streams;
 use cotree_profile::raw::is_finished;
 use cotree_profile::recover::{Recovery, UnitError, UnitProfile, recover_remaining};
-use cotree_profile::regular;
 use cotree_report::costs::{Costs, traced};
 use cotree_report::files::FilePattern;
 use cotree_report::names::{matches, similar_names};
 use cotree_report::report::nothing_counted;
-use cotree_report::source::{SourceText, Sources};
 use cotree_report::unit::Unit;
 use cotree_report::visible;
 use miette::{Result, miette};
 use std::borrow::Cow;
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 use std::time::SystemTime;
 
 /// A profile and where its binaries are.
@@ -84,7 +81,14 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    fn new(path: PathBuf, kind: ProfileFormat, mut recovered: Vec<Recovery>, reader: Reader) -> Self {
+    fn new(
+        path: PathBuf,
+        kind: ProfileFormat,
+        mut recovered: Vec<Recovery>,
+        reader: Reader,
+        names: &SourceNames,
+    ) -> Self {
+        name_sources(names, recovered.iter_mut().map(|(binary, _)| binary));
         for (binary, profile) in &mut recovered {
             reader.show_map(binary);
             reader.show_profile(profile);
@@ -93,8 +97,8 @@ impl Loaded {
     }
 
     /// Profiles that were recovered from sums.
-    pub fn of_sums(path: PathBuf, recovered: Vec<Recovery>) -> Self {
-        Self::new(path, ProfileFormat::Merged, recovered, Reader::Program)
+    pub fn of_sums(path: PathBuf, recovered: Vec<Recovery>, names: &SourceNames) -> Self {
+        Self::new(path, ProfileFormat::Merged, recovered, Reader::Program, names)
     }
 
     /// What lines and functions have cost: from the trace of one run, if there is one, else from counts of blocks.
@@ -184,10 +188,15 @@ impl Input {
         folder::open(&path, &self.binaries.binaries)
     }
 
-    /// Opens and recovers the profile.
+    /// Opens and recovers the profile, whose sources are where they were.
     pub fn load(&self, reader: Reader) -> Result<Loaded> {
+        self.load_with(reader, &SourceArgs::default())
+    }
+
+    /// Opens and recovers the profile.
+    pub fn load_with(&self, reader: Reader, sources: &SourceArgs) -> Result<Loaded> {
         if self.profile.is_some() || !self.binaries.binaries.is_empty() {
-            return load(&self.open()?, &self.binaries, reader);
+            return load_with(&self.open()?, &self.binaries, reader, sources);
         }
         // If no profile is named, take the newest whose binary exists.
         let mut first_error = None;
@@ -205,7 +214,7 @@ impl Input {
                     }
                     found.note_newer(&all);
                     warn_of_gone(&gone, file.units.len());
-                    return Ok(Loaded::new(path, file.kind, recovered, reader));
+                    return Ok(Loaded::new(path, file.kind, recovered, reader, &sources.names()));
                 }
                 Err(error @ UnitError::BinaryGone { .. }) => {
                     first_error.get_or_insert(error);
@@ -237,9 +246,24 @@ fn is_source(path: &Path) -> bool {
 
 /// Recovers a profile. Link units whose binaries are gone are left out with a warning, if there are others.
 pub fn load(file: &ProfileFile, binaries: &Binaries, reader: Reader) -> Result<Loaded> {
+    load_with(file, binaries, reader, &SourceArgs::default())
+}
+
+/// Recovers a profile, some of whose sources may have moved.
+pub fn load_with(file: &ProfileFile, binaries: &Binaries, reader: Reader, sources: &SourceArgs) -> Result<Loaded> {
     let (recovered, gone) = recover_remaining(file, &binaries.binaries).map_err(into_report)?;
     warn_of_gone(&gone, file.units.len());
-    Ok(Loaded::new(file.path.clone(), file.kind, recovered, reader))
+    Ok(Loaded::new(file.path.clone(), file.kind, recovered, reader, &sources.names()))
+}
+
+/// Gives each source file one name in the maps of all binaries.
+pub fn name_sources<'a>(names: &SourceNames, binaries: impl Iterator<Item = &'a mut BinaryFile>) {
+    let binaries: Vec<_> = binaries.collect();
+    let mut all = names.of_all(binaries.iter().flat_map(|binary| &binary.map().program.files)).into_iter();
+    for binary in binaries {
+        let own = all.by_ref().take(binary.map().program.files.len()).collect();
+        binary.rename_files(own);
+    }
 }
 
 /// Says which binaries are left out.
@@ -343,76 +367,4 @@ fn no_profile() -> miette::Report {
     miette!(
         "there is no profile (*.cotree) in the current directory: run a program built with cotree first, or name its profile"
     )
-}
-
-/// Source files on this machine.
-pub struct FileSources {
-    /// Prefixes of recorded paths and their replacements.
-    moved: Vec<(String, String)>,
-    known: RefCell<HashMap<String, Option<Rc<SourceText>>>>,
-}
-
-/// Where sources are now.
-#[derive(Args, Clone, Debug, Default)]
-pub struct SourceArgs {
-    /// Sources that were at OLD when compiled are at NEW now
-    #[arg(long = "source-prefix", value_name = "OLD=NEW", value_parser = parse_prefix)]
-    moved: Vec<(String, String)>,
-}
-
-fn parse_prefix(text: &str) -> Result<(String, String), String> {
-    let parts = text.split_once('=').filter(|(old, _)| !old.is_empty());
-    parts.map(|(old, new)| (old.to_owned(), new.to_owned())).ok_or_else(|| "it must be OLD=NEW".into())
-}
-
-impl SourceArgs {
-    /// The sources.
-    pub fn sources(&self) -> FileSources {
-        FileSources { moved: self.moved.clone(), known: RefCell::default() }
-    }
-}
-
-/// Larger files are not taken for sources.
-const LARGEST_SOURCE: u64 = 256 << 20;
-
-impl FileSources {
-    /// Where a file is now.
-    fn place(&self, path: &str) -> String {
-        let moved = |(old, new): &(String, String)| path.strip_prefix(old.as_str()).map(|rest| format!("{new}{rest}"));
-        let place = self.moved.iter().find_map(moved).unwrap_or_else(|| path.to_owned());
-        // The map may have been made for people.
-        let original = visible::original(&place);
-        if original != place && !Path::new(&place).exists() { original } else { place }
-    }
-}
-
-impl FileSources {
-    /// What is in a file now.
-    pub fn bytes(&self, path: &str) -> Option<Vec<u8>> {
-        regular::read(Path::new(&self.place(path)), LARGEST_SOURCE).ok()
-    }
-
-    /// When a file was last written to.
-    pub fn modified(&self, path: &str) -> Option<SystemTime> {
-        let data = fs::metadata(self.place(path)).ok()?;
-        data.modified().ok().filter(|_| data.is_file())
-    }
-}
-
-impl Sources for FileSources {
-    fn exists(&self, path: &str) -> bool {
-        fs::metadata(self.place(path)).is_ok_and(|data| data.is_file())
-    }
-
-    fn text(&self, path: &str) -> Option<Rc<SourceText>> {
-        if let Some(known) = self.known.borrow().get(path) {
-            return known.clone();
-        }
-        let text = self.bytes(path).map(|bytes| Rc::new(SourceText::new(&bytes)));
-        // Views go through the files in order, so caching the last one is enough.
-        let mut known = self.known.borrow_mut();
-        known.clear();
-        known.insert(path.to_owned(), text.clone());
-        text
-    }
 }

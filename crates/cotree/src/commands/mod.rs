@@ -19,6 +19,8 @@ pub mod paths;
 pub mod plan;
 pub mod report;
 pub mod run;
+mod source_names;
+mod sources;
 pub mod trace;
 pub mod verify;
 mod vouched;

@@ -19,7 +19,7 @@ pub fn answer(line: std::fmt::Arguments<'_>) -> Result<()> {
 #[derive(Args, Clone, Debug, Default)]
 pub struct Output {
     /// Write to a file instead of standard output, which `-` also means
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", alias = "output-path")]
     pub output: Option<PathBuf>,
     /// Replace a file of another kind, too
     #[arg(long, hide_short_help = true)]

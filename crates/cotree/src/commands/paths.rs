@@ -1,7 +1,7 @@
 //! `cotree paths`: shows the paths that a program took through its functions.
 
 use super::edited;
-use super::input::{Binaries, Input, Loaded, Reader, SourceArgs, load, means_a_function, no_such_function};
+use super::input::{Binaries, Input, Loaded, Reader, load, means_a_function, no_such_function};
 use super::output::{Looks, Output};
 use crate::folder;
 use clap::{Args, ValueEnum};
@@ -93,7 +93,7 @@ pub fn run(args: &PathsArgs) -> Result<()> {
         return against(args, other, &options);
     }
     let loaded = args.input.load(Reader::of(args.json))?;
-    edited::note(loaded.binaries(), &SourceArgs::default().sources(), None);
+    edited::note(loaded.binaries(), None);
     let units = loaded.units();
     let across: Vec<IpathUnit<'_>> = units.iter().filter_map(IpathUnit::new).collect();
     if args.pending {

@@ -1,7 +1,7 @@
 //! `cotree report`: shows the profile at a glance.
 
 use super::edited;
-use super::input::{Input, Reader, SourceArgs, means_a_function, no_such_function};
+use super::input::{Input, Reader, means_a_function, no_such_function};
 use super::output::{Looks, Output};
 use clap::{Args, ValueEnum};
 use cotree_profile::used::Used;
@@ -82,7 +82,7 @@ pub fn run(args: &ReportArgs) -> Result<()> {
     if let Some(pattern) = args.function.as_ref().filter(|pattern| !means_a_function(&units, pattern)) {
         return Err(no_such_function(&units, pattern));
     }
-    edited::note(loaded.binaries(), &SourceArgs::default().sources(), None);
+    edited::note(loaded.binaries(), None);
     if args.targets {
         return args.output.write_text(|out| units.iter().try_for_each(|unit| targets::write(unit, &options, out)));
     }

@@ -1,9 +1,10 @@
 //! `cotree trace`: shows what each thread did.
 
 use super::edited;
-use super::input::{Input, Reader, SourceArgs, file_pattern};
+use super::input::{Input, Reader, file_pattern, name_sources};
 use super::into_report;
 use super::output::{Looks, Output};
+use super::source_names::SourceNames;
 use crate::lines;
 use clap::{Args, ValueEnum};
 use cotree_profile::binary::BinaryFile;
@@ -153,6 +154,7 @@ fn open(file: &ProfileFile, binaries: &[PathBuf], reader: Reader) -> Result<(Bin
         return Err(no_traces(&file.path));
     }
     let mut binary = open_binary(&file.path, counts, binaries).map_err(into_report)?;
+    name_sources(&SourceNames::default(), std::iter::once(&mut binary));
     reader.show_map(&mut binary);
     let streams = Streams::open(&file.path).map_err(into_report)?;
     Ok((binary, streams))
@@ -180,7 +182,7 @@ pub fn run(args: &TraceArgs) -> Result<()> {
             binary.path().display()
         ));
     }
-    edited::note([&binary], &SourceArgs::default().sources(), args.file.as_ref());
+    edited::note([&binary], args.file.as_ref());
     let tables = tables(&binary)?;
     let traced = match args.last {
         Some(last) => Traced::tail(&tables, &streams, args.thread, last),

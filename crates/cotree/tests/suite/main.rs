@@ -54,6 +54,7 @@ mod reproducible;
 mod sandboxes;
 mod sanitizers;
 mod sizes;
+mod source_names;
 mod spawned;
 mod stacks;
 mod targets;

@@ -94,9 +94,12 @@ pub fn pending(unit: &Unit<'_>) -> Option<Vec<Pending>> {
 /// The call on a line, if the function has no other there.
 fn only_call_at(unit: &Unit<'_>, function: FunctionId, line: &(String, u32)) -> Option<CallId> {
     let facts = unit.function(function)?.facts;
+    // Folders may be spelt in another manner there.
+    let file_name = |path: &str| path.rsplit('/').next().map(str::to_owned);
+    let name = file_name(&line.0);
     let is_there = |&(call, _): &(CallId, _)| {
         let position = facts.call_position(call);
-        position.is_some_and(|at| at.line == line.1 && unit.file(at.file).ends_with(line.0.as_str()))
+        position.is_some_and(|at| at.line == line.1 && file_name(unit.file(at.file)) == name)
     };
     let mut there = facts.calls.numbered().filter(is_there);
     there.next().filter(|_| there.next().is_none()).map(|(call, _)| call)

@@ -4,8 +4,11 @@
 //! limit: each build has a map of its own, and what they count is added up by file, function and version of the
 //! function.
 
+use super::super::edited::Edited;
 use super::super::input::{Binaries, Input, Loaded, Reader, warn_of_gone};
 use super::super::into_report;
+use super::super::source_names::SourceNames;
+use super::super::sources::SourceArgs;
 use super::super::vouched::{Doubted, Vouched};
 use crate::{folder, lines};
 use cotree_profile::binary::{BinaryFile, UnitId};
@@ -27,6 +30,8 @@ pub struct Programs {
     not_counted: u64,
     left_in_the_midst: u64,
     doubted: Doubted,
+    names: SourceNames,
+    edited: Edited,
 }
 
 /// What profiles have counted of one build.
@@ -39,8 +44,8 @@ struct Build {
 impl Programs {
     /// Reads profiles, and folders of profiles. `binaries` are programs, and folders of programs, that the profiles
     /// may be of; those that no profile is of have not run, and count as well.
-    pub fn read(profiles: &[PathBuf], binaries: &[PathBuf], vouched: Vouched) -> Result<Self> {
-        let mut programs = Self::default();
+    pub fn read(profiles: &[PathBuf], binaries: &[PathBuf], sources: &SourceArgs, vouched: Vouched) -> Result<Self> {
+        let mut programs = Self { names: sources.names(), ..Self::default() };
         let mut named = BTreeMap::new();
         for path in binaries {
             find_binaries(path, true, &mut named)?;
@@ -56,6 +61,7 @@ impl Programs {
             programs.add_profiles(profiles, &mut named)?;
         }
         programs.add_unused(named.into_values())?;
+        programs.name_sources();
         let Self { not_counted, left_in_the_midst, .. } = programs;
         let all = CoverageCounters { not_counted, left_in_the_midst, ..CoverageCounters::default() };
         all.remarks().iter().for_each(|remark| lines::note(format_args!("note: {remark}")));
@@ -71,6 +77,18 @@ impl Programs {
     /// Each map with the counters that the profiles have for it.
     pub fn counted(&self) -> Vec<(&CoverageMap, &CounterTable)> {
         self.programs.iter().map(|(map, counters)| (map, counters)).collect()
+    }
+
+    /// The sources that were edited since the builds.
+    pub fn edited(&self) -> &Edited {
+        &self.edited
+    }
+
+    /// Gives each source file one name in all maps.
+    fn name_sources(&mut self) {
+        let names = self.names.of_all(self.programs.iter().flat_map(|(map, _)| &map.files));
+        let files = self.programs.iter_mut().flat_map(|(map, _)| &mut map.files);
+        files.zip(names).for_each(|(file, name)| *file = name);
     }
 
     /// Adds up what the profiles have of each build. What has been run goes from `named`.
@@ -122,12 +140,13 @@ impl Programs {
     fn add(&mut self, recovery: Recovery) -> Result<()> {
         self.doubted.add(&recovery);
         let path = recovery.0.path().to_owned();
-        let loaded = Loaded::of_sums(path.clone(), vec![recovery]);
+        let loaded = Loaded::of_sums(path.clone(), vec![recovery], &self.names);
         let units = loaded.units_with_blocks()?;
         let counted = coverage_counters(&units);
         if counted.functions.is_empty() {
             return Ok(());
         }
+        self.edited.add(loaded.binaries());
         self.not_counted += counted.not_counted;
         self.left_in_the_midst += counted.left_in_the_midst;
         let mut table = CounterTable::default();
