@@ -119,14 +119,27 @@ pub enum Error {
     },
     /// The compiler's coverage instrumentation is of a kind that cannot be told from counts of blocks.
     #[error(
-        "{module} asks for coverage by {intrinsic}, which --coverage does not count: compile it without such options (-fcoverage-mcdc, \
-         single-byte coverage)"
+        "{module} asks for coverage by {intrinsic}, which --coverage does not count: compile it without single-byte coverage, and \
+         -fcoverage-mcdc with clang 19 or newer"
     )]
     UnknownCoverage {
         /// The module.
         module: String,
         /// The intrinsic of LLVM.
         intrinsic: String,
+    },
+    /// A decision has more test vectors than are counted.
+    #[error(
+        "a decision in {function} of {module} has more than {most} test vectors, so many are not counted: compile it with \
+         -fmcdc-max-test-vectors={most}, and clang leaves it out"
+    )]
+    TooManyVectors {
+        /// The module.
+        module: String,
+        /// The function.
+        function: String,
+        /// How many a decision may have.
+        most: usize,
     },
     /// Too many counters: code reaches only two gigabytes, minus its own size.
     #[error(

@@ -26,6 +26,9 @@ pub enum Misfit {
     /// Coverage counts what the compiler has not optimised.
     #[error("--coverage counts before the compiler optimises, and --at late behind that: leave one of them out")]
     LateCoverage,
+    /// Decisions are in the coverage map.
+    #[error("--mcdc counts the decisions of a build for coverage: say --coverage --mcdc")]
+    DecisionsWithoutCoverage,
     /// An option is about other methods.
     #[error("--{option} {what}: it needs --profile {methods}")]
     Method {
@@ -89,6 +92,9 @@ impl BuildOptions {
             (false, true) => WithoutCounters::Plain,
             (false, false) => WithoutCounters::Never,
         };
+        if self.mcdc == Some(true) && self.coverage != Some(true) && build != WithoutCounters::Always {
+            return Err(Misfit::DecisionsWithoutCoverage);
+        }
         let refused =
             |rule: &&OfMethods<Self>| rule.also >= build && (rule.asked)(self) && !(rule.methods)(method.entry());
         if let Some(rule) = OF_METHODS.iter().find(refused) {

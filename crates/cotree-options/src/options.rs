@@ -51,6 +51,14 @@ pub struct BuildOptions {
     #[arg(long, hide_short_help = true, value_parser = switch(), value_name = "on|off", num_args = 0..=1,
         require_equals = true, default_missing_value = "on")]
     pub coverage: Option<bool>,
+    /// With --coverage: count, for each decision of several conditions, how often it was made by which outcomes of them
+    /// (MC/DC)
+    ///
+    /// `cotree coverage --show-mcdc` shows per condition whether two outcomes of the decision show that it decides by
+    /// itself. C and C++ need clang 19 or newer. See docs/coverage-in-ci.md.
+    #[arg(long, hide_short_help = true, value_parser = switch(), value_name = "on|off", num_args = 0..=1,
+        require_equals = true, default_missing_value = "on")]
+    pub mcdc: Option<bool>,
     /// A profile of earlier runs (or a folder), which shows where counters are cheap
     ///
     /// The program is also compiled by it.
@@ -181,6 +189,7 @@ pub(crate) const SCOPES: &[Of] = &[
     Of::counts("verify", |o| o.verify == Some(true)),
     Of::counts("targets", |o| o.targets == Some(true)),
     Of::counts("coverage", |o| o.coverage == Some(true)),
+    Of::counts("mcdc", |o| o.mcdc == Some(true)),
     Of::counts("include", |o| !o.include.is_empty()),
     Of::counts("exclude", |o| !o.exclude.is_empty()),
     Of::counts("exclude-file", |o| !o.exclude_file.is_empty()),

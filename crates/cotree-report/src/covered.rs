@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 pub struct CoverageCounters<'a> {
     /// The values of each function's counters, in their order.
     pub functions: BTreeMap<&'a CoveredFunction, Vec<u64>>,
+    /// How often each test vector of its decisions occurred, in the order of the vectors. Functions without decisions
+    /// are not there.
+    pub vectors: BTreeMap<&'a CoveredFunction, Vec<u64>>,
     /// The counters that stand in functions without counts: what is missing in the values.
     pub not_counted: u64,
     /// The functions that were left in the midst of a block, by a call that did not return (`exit`, an exception,
@@ -48,8 +51,13 @@ pub fn coverage_counters<'a>(units: &[Unit<'a>]) -> CoverageCounters<'a> {
             u64::from(flow.as_ref().is_some_and(|flow| sites.into_iter().any(|site| flow.early(site) > 0)));
         for anchor in &function.facts.anchors {
             let Some(covered) = function.module.covered.get(anchor.function as usize) else { continue };
-            let values = counters.functions.entry(covered).or_insert_with(|| vec![0; covered.counters as usize]);
-            match (&flow, values.get_mut(anchor.counter as usize)) {
+            let number = anchor.counter as usize;
+            let (map, index, count) = match number.checked_sub(covered.counters as usize) {
+                Some(vector) => (&mut counters.vectors, vector, covered.vectors),
+                None => (&mut counters.functions, number, covered.counters),
+            };
+            let values = map.entry(covered).or_insert_with(|| vec![0; count as usize]);
+            match (&flow, values.get_mut(index)) {
                 (Some(flow), Some(value)) => {
                     *value = value.saturating_add(flow.after(anchor.block, anchor.after_sites));
                 }

@@ -15,6 +15,8 @@ pub struct CoveredFunction {
     pub hash: u64,
     /// How many counters it has.
     pub counters: u32,
+    /// How many test vectors its decisions have. Each has a counter, too, behind the others.
+    pub vectors: u32,
 }
 
 /// A place where one of the compiler's counters stood. The counter's value is the sum of the counts of all its places:

@@ -31,7 +31,7 @@ pub(super) fn is_counter(instruction: Instruction<'_>) -> bool {
     instruction.opcode() == LLVMOpcode::LLVMAtomicRMW && instruction.operand(0).and_then(element).is_some()
 }
 
-/// The parts of an addition to a counter: name, hash, how many counters, which one.
+/// The parts of an addition to a counter: name, hash, how many counters, no test vectors, which counter.
 pub(super) fn parts(module: &Module, addition: Instruction<'_>) -> Option<[String; PARTS]> {
     let (counters, index) = element(addition.operand(0)?)?;
     let by_one = addition.operand(1)?.constant() == Some(1);
@@ -40,7 +40,8 @@ pub(super) fn parts(module: &Module, addition: Instruction<'_>) -> Option<[Strin
     let named = data.operand(0)?.constant()? == name_hash(&name);
     let hash = data.operand(1)?.constant()?;
     let count = counters.value_type().array_length()?;
-    (by_one && named && index < count).then(|| [name, hash.to_string(), count.to_string(), index.to_string()])
+    (by_one && named && index < count)
+        .then(|| [name, hash.to_string(), count.to_string(), "0".into(), index.to_string()])
 }
 
 /// The array of counters that an address is in, and which of them it is.

@@ -9,17 +9,22 @@
 //!
 //! What comes from rustc has been through that pass ([`lowered`]).
 
+mod increments;
 mod lowered;
 mod parts;
+mod split;
 mod steps;
+mod text;
+mod vectors;
 
 use crate::error::Error;
 use crate::ir::{Call, Instruction, MetadataKind, Value};
 use crate::module::Module;
 use cotree_core::facts::CoveredFunction;
 use parts::PARTS;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
+use text::text_of;
 
 /// What the metadata is called.
 const ANCHORS: &str = "cotree.coverage";
@@ -39,6 +44,7 @@ pub(crate) fn take_counters(module: &mut Module) -> Result<(), Error> {
         return Ok(());
     }
     steps::branch_on_conditions(module);
+    let vectors = vectors::count(module)?;
     let unchanged: &Module = module;
     let kind = unchanged.metadata_kind(ANCHORS);
     let mut names = BTreeSet::new();
@@ -48,7 +54,7 @@ pub(crate) fn take_counters(module: &mut Module) -> Result<(), Error> {
         for instruction in function.instructions() {
             let asks = |call: &Call<'_>| call.intrinsic().is_some_and(|name| name.starts_with(PREFIX));
             if let Some(call) = instruction.as_call().filter(asks) {
-                let parts = parts_of(call).ok_or_else(|| unknown(unchanged, call))?;
+                let parts = parts_of(call, &vectors).ok_or_else(|| unknown(unchanged, call))?;
                 names.insert(parts[0].clone());
                 pending.extend(parts);
                 counters.push(*call);
@@ -82,14 +88,16 @@ fn asks_for_counters(module: &Module) -> bool {
 }
 
 /// The parts of a counter that is added 1 to.
-fn parts_of(call: Call<'_>) -> Option<[String; PARTS]> {
-    if call.intrinsic().as_deref() != Some(steps::INCREMENT) {
+fn parts_of(call: Call<'_>, vectors: &HashMap<String, u32>) -> Option<[String; PARTS]> {
+    if call.intrinsic().as_deref() != Some(increments::INCREMENT) {
         return None;
     }
     let mut arguments = call.arguments();
     let name = text_of(arguments.next()?)?;
     let mut number = || arguments.next()?.constant().map(|number| number.to_string());
-    Some([name, number()?, number()?, number()?])
+    let (hash, counters, index) = (number()?, number()?, number()?);
+    let vectors = vectors.get(&name).copied().unwrap_or_default().to_string();
+    Some([name, hash, counters, vectors, index])
 }
 
 fn unknown(module: &Module, call: Call<'_>) -> Error {
@@ -98,11 +106,6 @@ fn unknown(module: &Module, call: Call<'_>) -> Error {
 
 fn unknown_addition(module: &Module) -> Error {
     Error::UnknownCoverage { module: module.name.clone(), intrinsic: "an addition of another form".into() }
-}
-
-/// The bytes of a constant variable, which are a name.
-fn text_of(variable: Value<'_>) -> Option<String> {
-    variable.as_variable()?.initial_value()?.constant_text()
 }
 
 /// Assembly that writes names: the length of them all, 0 for "not compressed", and the names with a byte 1 between.
@@ -134,8 +137,9 @@ impl Counters {
         let parts: Vec<String> = note.into_iter().flatten().filter_map(Value::metadata_string).collect();
         let counter = |parts: &[String]| {
             let hash = parts[1].parse().ok()?;
-            let function = CoveredFunction { name: parts[0].clone(), hash, counters: parts[2].parse().ok()? };
-            Some((function, parts[3].parse().ok()?))
+            let (counters, vectors) = (parts[2].parse().ok()?, parts[3].parse().ok()?);
+            let function = CoveredFunction { name: parts[0].clone(), hash, counters, vectors };
+            Some((function, parts[4].parse().ok()?))
         };
         parts.chunks_exact(PARTS).filter_map(counter).collect()
     }
@@ -164,7 +168,7 @@ define void @f() {
         let function = module.function(c"f").expect("it is defined");
         let instructions: Vec<_> = function.instructions().collect();
         assert_eq!(instructions.len(), 1);
-        let covered = CoveredFunction { name: "f".into(), hash: u64::MAX, counters: 2 };
+        let covered = CoveredFunction { name: "f".into(), hash: u64::MAX, counters: 2, vectors: 0 };
         assert_eq!(counters.before(instructions[0]), [(covered.clone(), 0), (covered, 1)]);
         assert!(module.assembly().contains(".uleb128 7\n\t.byte 0\n\t.byte 97,46,99,58,103,1,102\n"));
         assert!(module.variable(UNUSED_NAMES).is_none());

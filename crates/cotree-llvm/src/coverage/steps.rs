@@ -3,15 +3,13 @@
 //! Where clang makes no branch of `a ? b : c`, since both are cheap, it adds the condition to the counter
 //! (`llvm.instrprof.increment.step`). Counts of blocks can't tell that, so the condition is branched on.
 
+use super::{increments, split};
 use crate::ir::{Builder, Call, Value};
 use crate::module::Module;
 use llvm_sys::LLVMOpcode;
 
 /// What clang adds such a counter's step by.
 const STEP: &str = "llvm.instrprof.increment.step";
-
-/// The intrinsic of counters that 1 is added to.
-pub(super) const INCREMENT: &str = "llvm.instrprof.increment";
 
 /// Puts branches in the place of all steps whose form is known; the others stay.
 pub(super) fn branch_on_conditions(module: &mut Module) {
@@ -41,24 +39,7 @@ fn replace<'m>(module: &'m Module, step: Call<'m>) {
     }
     let Some(condition) = condition_of(by) else { return };
     let block = step.block().expect("it is in a block");
-    // What stands before the step goes into a block of its own, so that phis behind this one need no change.
-    let users = block.as_value().users();
-    let head = module.insert_block(block);
-    for user in users {
-        match user.as_instruction() {
-            Some(jump) => {
-                for index in (0..jump.operand_count()).filter(|&index| jump.operand(index) == Some(block.as_value())) {
-                    jump.set_operand(index, head.as_value());
-                }
-            }
-            // The block's address, for computed jumps.
-            None => user.replace_uses(head.function().block_address(head)),
-        }
-    }
-    let before: Vec<_> = block.instructions().take_while(|&instruction| instruction != *step).collect();
-    for instruction in before {
-        module.move_to_end(instruction, head);
-    }
+    let head = split::head_before(module, *step);
     let then = module.insert_block(block);
     let builder = Builder::at_end(module, head);
     builder.set_location(step.location());
@@ -79,9 +60,5 @@ fn condition_of(by: Value<'_>) -> Option<Value<'_>> {
 /// Asks for the counter of a step.
 fn count<'m>(builder: &Builder<'m>, step: Call<'m>) {
     let arguments: Vec<Value<'_>> = step.arguments().take(4).collect();
-    let module = builder.module();
-    let parameters: Vec<_> = arguments.iter().map(|argument| argument.ty()).collect();
-    let ty = module.void().function(&parameters);
-    let callee = module.function_or_declare(INCREMENT, ty, |_| ());
-    builder.call(ty, callee, &arguments);
+    increments::ask(builder, &arguments);
 }

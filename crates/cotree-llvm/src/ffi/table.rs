@@ -312,6 +312,8 @@ table! {
     fn LLVMBuildXor(b: LLVMBuilderRef, lhs: LLVMValueRef, rhs: LLVMValueRef, name: *const c_char) -> LLVMValueRef;
     fn LLVMBuildAnd(b: LLVMBuilderRef, lhs: LLVMValueRef, rhs: LLVMValueRef, name: *const c_char) -> LLVMValueRef;
     fn LLVMBuildCondBr(b: LLVMBuilderRef, condition: LLVMValueRef, then: LLVMBasicBlockRef, otherwise: LLVMBasicBlockRef) -> LLVMValueRef;
+    fn LLVMBuildSwitch(b: LLVMBuilderRef, v: LLVMValueRef, otherwise: LLVMBasicBlockRef, num_cases: c_uint) -> LLVMValueRef;
+    fn LLVMAddCase(switch: LLVMValueRef, on_val: LLVMValueRef, dest: LLVMBasicBlockRef);
     fn LLVMBuildRetVoid(b: LLVMBuilderRef) -> LLVMValueRef;
     fn LLVMAppendBasicBlockInContext(c: LLVMContextRef, function: LLVMValueRef, name: *const c_char) -> LLVMBasicBlockRef;
     fn LLVMGetParam(function: LLVMValueRef, index: c_uint) -> LLVMValueRef;

@@ -377,6 +377,26 @@ impl<'m> Builder<'m> {
         Instruction(unsafe { Self::made(LLVMBuildCondBr(self.here(), condition, then.raw(), otherwise.raw())) })
     }
 
+    /// A branch on a number: to the block of its case, or to `otherwise`.
+    ///
+    /// # Panics
+    /// If the value is no integer.
+    pub fn switch(&self, value: Value<'m>, cases: &[(u64, Block<'m>)], otherwise: Block<'m>) -> Instruction<'m> {
+        let ty = value.ty();
+        assert!(ty.is_integer(), "a switch is on an integer");
+        let is_own = |to: Block<'m>| self.module.owns(to.as_value());
+        assert!(is_own(otherwise) && cases.iter().all(|&(_, to)| is_own(to)), "blocks of this module");
+        // SAFETY: an integer and a block of this module; LLVM makes a switch of them.
+        let switch = unsafe {
+            Self::made(LLVMBuildSwitch(self.here(), self.own(value), otherwise.raw(), super::count(cases.len())))
+        };
+        for &(case, to) in cases {
+            // SAFETY: a switch on integers of that type, and a block of this module.
+            unsafe { LLVMAddCase(switch.raw(), ty.constant(case).raw(), to.raw()) };
+        }
+        Instruction(switch)
+    }
+
     /// A return of nothing.
     pub fn return_nothing(&self) -> Instruction<'m> {
         // SAFETY: the builder has a position.

@@ -25,6 +25,7 @@ mod function;
 mod global;
 mod instruction;
 mod metadata;
+pub mod phis;
 mod types;
 mod value;
 

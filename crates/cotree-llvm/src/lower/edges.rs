@@ -4,8 +4,8 @@
 use super::code::Code;
 use super::landing_pad::LandingPad;
 use super::lowering::{Lowering, Step};
-use super::phis::{self, Move};
 use crate::error::Error;
+use crate::ir::phis::{self, Move};
 use crate::ir::{Block as IrBlock, Instruction};
 use cotree_core::facts::EdgeKind;
 use cotree_core::ids::{Block, Edge};

@@ -16,7 +16,6 @@ mod layer;
 mod lowering;
 mod method;
 mod notes_at_calls;
-mod phis;
 mod safe_points;
 mod targets;
 mod unit;

@@ -5,9 +5,9 @@
 //! is never taken.
 
 use super::code::{Code, first_position};
-use super::phis::{self, Move};
 use super::unit::Limits;
 use crate::extract::{Extracted, is_safe_point};
+use crate::ir::phis::{self, Move};
 use crate::ir::{At, Builder, Function, Instruction};
 use crate::module::Module;
 use cotree_core::facts::SAFE_POINT;

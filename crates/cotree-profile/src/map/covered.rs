@@ -12,11 +12,15 @@ pub(super) fn write<'a>(program: &'a ProgramMap, w: &mut Writer, text: &mut Text
     if program.modules.iter().all(|module| module.covered.is_empty()) {
         return;
     }
+    let has_vectors = program.modules.iter().flat_map(|module| &module.covered).any(|covered| covered.vectors > 0);
     for module in &program.modules {
         w.put(Stream::Covered, module.covered.len() as u64);
         for covered in &module.covered {
             w.put(Stream::Covered, covered.counters.into());
             w.put(Stream::Covered, covered.hash);
+            if has_vectors {
+                w.put(Stream::CoveredVectors, covered.vectors.into());
+            }
             text.put(w, Stream::CoveredName, &covered.name);
         }
         for function in &module.functions {
@@ -40,12 +44,17 @@ pub(super) fn read(program: &mut ProgramMap, r: &mut Reader<'_>, text: &mut Text
     if r.left(Stream::Covered) == 0 {
         return Ok(());
     }
+    let has_vectors = r.left(Stream::CoveredVectors) > 0;
     for module in &mut program.modules {
         for _ in 0..r.get_count(Stream::Covered, Stream::CoveredName)? {
             let counters = r.get_u32(Stream::Covered)?;
             let hash = r.get(Stream::Covered)?;
             let name = text.get(r, Stream::CoveredName)?;
-            module.covered.push(CoveredFunction { name, hash, counters });
+            let vectors = if has_vectors { r.get_u32(Stream::CoveredVectors)? } else { 0 };
+            if counters.checked_add(vectors).is_none() {
+                return Err(MapError::Invalid("a function has too many coverage counters"));
+            }
+            module.covered.push(CoveredFunction { name, hash, counters, vectors });
         }
         for function in &mut module.functions {
             let count = r.get_count(Stream::AnchorCount, Stream::AnchorBlock)?;
@@ -65,7 +74,8 @@ pub(super) fn read(program: &mut ProgramMap, r: &mut Reader<'_>, text: &mut Text
 /// Are the blocks, functions and counters there?
 pub(super) fn check(module: &Module) -> Result<(), &'static str> {
     let mut anchors = module.functions.iter().flat_map(|f| f.anchors.iter().map(move |anchor| (f, anchor)));
-    let is_there = |covered: &CoveredFunction, anchor: &Anchor| anchor.counter < covered.counters;
+    let is_there =
+        |covered: &CoveredFunction, anchor: &Anchor| anchor.counter < covered.counters.saturating_add(covered.vectors);
     let fits = anchors.all(|(function, anchor)| {
         function.blocks.get(anchor.block).is_some()
             && module.covered.get(anchor.function as usize).is_some_and(|covered| is_there(covered, anchor))

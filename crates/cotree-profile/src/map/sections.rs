@@ -223,6 +223,10 @@ sections! {
         /// The counter, as a step.
         AnchorCounter,
     }
+    b"mcdc" {
+        /// Per function of the source that has coverage counters: how many test vectors its decisions have.
+        CoveredVectors,
+    }
     b"targ" {
         /// 1 if targets of indirect calls are counted.
         Targets,

@@ -35,6 +35,15 @@ fn export(export: &Export<'_>, out: &mut dyn Write) -> Result<Vec<String>, Expor
         for value in values {
             writeln!(out, "{value}")?;
         }
+        if function.vectors > 0 {
+            let none = vec![0; function.vectors as usize];
+            let vectors = counters.vectors.get(function).unwrap_or(&none);
+            let bytes: Vec<u8> = vectors.chunks(8).map(bits).collect();
+            writeln!(out, "# Num Bitmap Bytes:\n${}\n# Bitmap Byte Values:", bytes.len())?;
+            for byte in bytes {
+                writeln!(out, "{byte:#x}")?;
+            }
+        }
         writeln!(out)?;
     }
     let mut remarks = counters.remarks();
@@ -46,4 +55,9 @@ fn export(export: &Export<'_>, out: &mut dyn Write) -> Result<Vec<String>, Expor
         ));
     }
     Ok(remarks)
+}
+
+/// A byte of the bitmap of test vectors: a bit for each of eight, the lowest for the first.
+fn bits(vectors: &[u64]) -> u8 {
+    vectors.iter().enumerate().fold(0, |byte, (index, &count)| byte | u8::from(count > 0) << index)
 }

@@ -13,7 +13,7 @@
 //! environment.
 
 use super::unpack::Toolkit;
-use super::{Error, KEEP_CODE, linker, print_path, response_file, search};
+use super::{Error, KEEP_CODE, linker, mcdc, print_path, response_file, search};
 use crate::lines;
 use clap::{Args, Command as ClapCommand, FromArgMatches};
 use cotree_llvm::{ASKED, Compiled, LINES_FOR_REPORTS, MARK};
@@ -172,6 +172,9 @@ fn compiling(wishes: &Wishes, options: &BuildOptions) -> impl Iterator<Item = St
         all.extend(inside(&["-disable-llvm-passes"]));
         if options.coverage == Some(true) {
             all.extend(inside(&["-fprofile-instrument=clang", "-fcoverage-mapping"]));
+            if options.mcdc == Some(true) {
+                all.extend(inside(&["-fcoverage-mcdc"]));
+            }
         }
     } else {
         if thin && wishes.devirtualises {
@@ -232,8 +235,12 @@ fn misplaced(user: &[OsString]) -> Option<String> {
 
 /// Runs clang, and ends as it ends.
 pub fn run(language: Language, options: &BuildOptions, user: Vec<OsString>) -> miette::Result<ExitCode> {
-    let (mut options, user) = own_options(options, user)?;
+    let (mut options, mut user) = own_options(options, user)?;
+    mcdc::take_option(&mut options, &mut user);
     let clang = language.find()?;
+    if options.mcdc == Some(true) {
+        mcdc::check(&clang)?;
+    }
     let toolkit = Toolkit::unpack()?;
     let wishes = Wishes::read(&user);
     if let Some(tool) = wishes.tool.as_deref().and_then(|name| toolkit.lasting_tool(name)) {

@@ -30,6 +30,17 @@ pub enum Error {
         /// What it names.
         tool: String,
     },
+    /// The compiler's coverage has no decisions.
+    #[error("--mcdc needs clang {first} or newer, and {tool} is clang {version}")]
+    #[diagnostic(help("name a newer clang by COTREE_CC and COTREE_CXX, or leave --mcdc out"))]
+    NoMcdc {
+        /// The compiler.
+        tool: String,
+        /// The version that it has.
+        version: u32,
+        /// The first version that has them.
+        first: u32,
+    },
     /// A tool can't be started.
     #[error("can't start {tool}: {error}")]
     Start {

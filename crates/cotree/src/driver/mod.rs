@@ -16,6 +16,7 @@ pub mod embedded;
 mod error;
 mod inputs;
 pub mod linker;
+mod mcdc;
 pub mod pgo;
 mod response_file;
 mod search;

@@ -34,6 +34,7 @@ mod killed_children;
 mod lines;
 
 mod lto;
+mod mcdc;
 mod methods;
 mod narrow;
 mod newcomer;

@@ -394,13 +394,14 @@ fn ipath_for((number, function): (usize, &&Function), functions: usize, seed: u6
 
 /// Gives a module coverage counters of two functions of the source, which stand here and there in its functions.
 fn cover(module: &mut Module, seed: u64) {
-    let covered = |name: &str, hash, counters| CoveredFunction { name: name.into(), hash, counters };
-    module.covered = vec![covered("a.c:f", seed, 3), covered("g", u64::MAX, 1)];
+    let covered = |name: &str, hash, counters, vectors| CoveredFunction { name: name.into(), hash, counters, vectors };
+    let vectors = seed as u32 % 3;
+    module.covered = vec![covered("a.c:f", seed, 3, vectors), covered("g", u64::MAX, 1, 0)];
     for function in &mut module.functions {
         let blocks = (0..function.blocks.len()).filter(|block| (seed >> (block % 32)) & 1 == 0);
         let anchor = |block: usize| {
             let of_first = !block.is_multiple_of(3);
-            let counter = if of_first { block as u32 % 3 } else { 0 };
+            let counter = if of_first { block as u32 % (3 + vectors) } else { 0 };
             Anchor { block: Block::new(block), after_sites: seed as u32 % 2, function: u32::from(!of_first), counter }
         };
         function.anchors = blocks.map(anchor).collect();

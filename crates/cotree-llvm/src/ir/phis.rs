@@ -2,21 +2,21 @@
 //!
 //! The C API cannot rename an incoming block, so each phi of the block is built anew.
 
-use crate::ir::{Block, Builder, Phi, Value};
+use super::{Block, Builder, Phi, Value};
 
 /// Edges that now arrive from another block.
-pub(super) struct Move<'m> {
+pub struct Move<'m> {
     /// The old predecessor.
-    pub(super) from: Block<'m>,
+    pub from: Block<'m>,
     /// The new one, which branches to the block once.
-    pub(super) to: Block<'m>,
+    pub to: Block<'m>,
     /// All entries of the old predecessor have become one entry of the new; else exactly one has moved.
-    pub(super) all: bool,
+    pub all: bool,
 }
 
 /// Rebuilds the phis of `block`, whose predecessors have changed as `moves` say; gives each old one, which is removed,
 /// with the new one. The builder is moved.
-pub(super) fn redirect<'m>(block: Block<'m>, moves: &[Move<'m>], builder: &Builder<'m>) -> Vec<(Phi<'m>, Phi<'m>)> {
+pub fn redirect<'m>(block: Block<'m>, moves: &[Move<'m>], builder: &Builder<'m>) -> Vec<(Phi<'m>, Phi<'m>)> {
     let mut replaced = Vec::new();
     for phi in block.phis() {
         builder.move_before(*phi);

@@ -1,0 +1,15 @@
+//! Requests for counters, as clang's front end makes them.
+
+use crate::ir::{Builder, Value};
+
+/// The intrinsic of counters that 1 is added to.
+pub(super) const INCREMENT: &str = "llvm.instrprof.increment";
+
+/// Asks for a counter: the function's name and hash, how many counters it has, and which one it is.
+pub(super) fn ask<'m>(builder: &Builder<'m>, arguments: &[Value<'m>]) {
+    let module = builder.module();
+    let parameters: Vec<_> = arguments.iter().map(|argument| argument.ty()).collect();
+    let ty = module.void().function(&parameters);
+    let callee = module.function_or_declare(INCREMENT, ty, |_| ());
+    builder.call(ty, callee, arguments);
+}

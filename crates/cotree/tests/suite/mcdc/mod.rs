@@ -1,0 +1,3 @@
+//! MC/DC: vectors of decisions, held against clang's own and against logs of every condition.
+
+mod clang;
