@@ -54,6 +54,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod decision;
 pub mod facts;
 pub mod graph;
 pub mod ids;
