@@ -3,6 +3,7 @@
 //! Coverage works on one file at a time, so memory grows with the size of the file and not with that of the program.
 
 use crate::branches::{self, LineBranches};
+use crate::exclusions::Exclusions;
 use crate::functions::summarize;
 use crate::lines;
 use crate::loops;
@@ -106,6 +107,14 @@ pub struct FileCoverage {
 }
 
 impl FileCoverage {
+    /// Leaves out the lines and branches that markers exclude.
+    pub fn exclude(&mut self, exclusions: &Exclusions) {
+        self.lines.retain(|&line, _| !exclusions.line(line));
+        for (_, facts) in self.lines.iter_mut().filter(|(line, _)| exclusions.branch(**line)) {
+            facts.branches = LineBranches::default();
+        }
+    }
+
     /// Lines that ran.
     #[must_use]
     pub fn run(&self) -> usize {

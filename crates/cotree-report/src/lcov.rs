@@ -1,10 +1,12 @@
 //! Export as an lcov tracefile: what `genhtml` and the coverage services read.
 //!
 //! A tracefile is written file by file. Lines, functions and branches that several units or copies share are added
-//! up. The outcome of a branch that only an exception takes is marked `e`, as lcov 2 does, or left out.
+//! up. The outcome of a branch that only an exception takes is marked `e`, as lcov 2 does, or left out. What markers in
+//! the sources exclude ([`crate::exclusions`]) is left out.
 
 use crate::branches::Branch;
 use crate::coverage::{FileCoverage, FileIndex};
+use crate::exclusions::{self, Exclusions, Markers};
 use crate::files::FilePattern;
 use crate::functions::summarize;
 use crate::names::Names;
@@ -27,13 +29,23 @@ pub struct LcovOptions {
     pub exceptions: bool,
     /// Also the checks of the compiler's own ([`crate::checks`]).
     pub checks: bool,
+    /// Leave out what markers in the sources exclude.
+    pub markers: bool,
     /// How to write function names.
     pub names: Names,
 }
 
 impl Default for LcovOptions {
     fn default() -> Self {
-        Self { test_name: String::new(), file: None, absent: true, exceptions: true, checks: true, names: Names::Raw }
+        Self {
+            test_name: String::new(),
+            file: None,
+            absent: true,
+            exceptions: true,
+            checks: true,
+            markers: true,
+            names: Names::Raw,
+        }
     }
 }
 
@@ -52,6 +64,7 @@ pub struct Tracefile<'a> {
     index: FileIndex,
     paths: Vec<String>,
     left_out: Vec<String>,
+    markers: Markers,
 }
 
 impl<'a> Tracefile<'a> {
@@ -61,8 +74,10 @@ impl<'a> Tracefile<'a> {
         let index = FileIndex::new(units, |_| true);
         let wanted = |path: &&str| options.file.as_ref().is_none_or(|pattern| pattern.matches(path));
         let all = index.paths().filter(wanted).map(str::to_owned);
-        let (paths, left_out) = all.partition(|path| options.absent || sources.exists(path));
-        Self { units, sources, options, index, paths, left_out }
+        let (paths, left_out): (Vec<_>, _) = all.partition(|path| options.absent || sources.exists(path));
+        let read = || Markers::read(paths.iter().map(String::as_str), sources);
+        let markers = if options.markers { read() } else { Markers::default() };
+        Self { units, sources, options, index, paths, left_out, markers }
     }
 
     /// The source files in the tracefile.
@@ -77,21 +92,37 @@ impl<'a> Tracefile<'a> {
         &self.left_out
     }
 
-    /// Writes it.
+    /// What markers in the sources exclude.
+    #[must_use]
+    pub fn markers(&self) -> &Markers {
+        &self.markers
+    }
+
+    /// Writes it. The result are sentences for the user: lines that ran and are marked as unreachable.
     ///
     /// # Errors
     /// If the output can't be written.
-    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+    pub fn write(&self, out: &mut dyn Write) -> io::Result<Vec<String>> {
+        let mut reached = Vec::new();
         let mut functions = function_records(self.units, self.options.names);
         writeln!(out, "TN:{}", test_name(&self.options.test_name))?;
         for path in &self.paths {
             let text = self.sources.text(path);
-            let coverage = self.index.count(self.units, path, text.as_deref());
+            let mut coverage = self.index.count(self.units, path, text.as_deref());
+            let mut records = functions.remove(path).unwrap_or_default();
+            let exclusions = self.markers.of(path).map(|exclusions| &**exclusions);
+            if let Some(exclusions) = exclusions {
+                let ran =
+                    coverage.lines.iter().filter(|(line, facts)| facts.count > 0 && exclusions.unreachable(**line));
+                reached.extend(ran.map(|(&line, facts)| exclusions::reached(path, line, facts.count)));
+                coverage.exclude(exclusions);
+                records.retain(|record| !exclusions.line(record.line));
+            }
             if !coverage.lines.is_empty() {
-                write_file(path, &coverage, &functions.remove(path).unwrap_or_default(), self.options, out)?;
+                write_file(path, &coverage, &records, exclusions, self.options, out)?;
             }
         }
-        Ok(())
+        Ok(reached)
     }
 }
 
@@ -99,6 +130,7 @@ fn write_file(
     path: &str,
     coverage: &FileCoverage,
     records: &[FunctionRecord],
+    exclusions: Option<&Exclusions>,
     options: &LcovOptions,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -113,8 +145,10 @@ fn write_file(
     let (mut found, mut hit) = (0, 0);
     for (&line, facts) in &coverage.lines {
         let mut block = 0;
-        for branch in facts.branches.clone().sorted() {
-            if write_branch(line, block, &branch, options, &mut found, &mut hit, out)? {
+        let exceptions = options.exceptions && !exclusions.is_some_and(|exclusions| exclusions.exception(line));
+        let checks = |branch: &Branch| options.checks || !branch.check;
+        for branch in facts.branches.clone().sorted().into_iter().filter(checks) {
+            if write_branch(line, block, &branch, exceptions, &mut found, &mut hit, out)? {
                 block += 1;
             }
         }
@@ -131,16 +165,13 @@ fn write_branch(
     line: u32,
     block: u32,
     branch: &Branch,
-    options: &LcovOptions,
+    exceptions: bool,
     found: &mut u64,
     hit: &mut u64,
     out: &mut dyn Write,
 ) -> io::Result<bool> {
-    if branch.check && !options.checks {
-        return Ok(false);
-    }
     let exceptional = |kind| matches!(kind, EdgeKind::InvokeUnwind);
-    let ways: Vec<_> = branch.ways.iter().filter(|(kind, _)| options.exceptions || !exceptional(*kind)).collect();
+    let ways: Vec<_> = branch.ways.iter().filter(|(kind, _)| exceptions || !exceptional(*kind)).collect();
     // Without the exceptional way only one is left, and that is no branch.
     if ways.len() < 2 {
         return Ok(false);

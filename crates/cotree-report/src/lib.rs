@@ -29,6 +29,7 @@ pub mod coverage;
 pub mod covered;
 pub mod diff;
 pub mod dot;
+pub mod exclusions;
 pub mod export;
 pub mod files;
 mod filtered;

@@ -103,7 +103,7 @@ fn annotate_without_sources_with_exceptions_in_colour() {
 
 fn tracefile(sample: &Sample, sources: &dyn Sources, options: &lcov::LcovOptions) -> String {
     let units = [unit(sample)];
-    text(|out| lcov::Tracefile::new(&units, sources, options).write(out))
+    text(|out| lcov::Tracefile::new(&units, sources, options).write(out).map(drop))
 }
 
 #[test]

@@ -60,6 +60,8 @@ pub struct ExportOptions {
     pub exceptions: bool,
     /// Also the checks of the compiler's own ([`crate::checks`]).
     pub checks: bool,
+    /// Leave out what markers in the sources exclude ([`crate::exclusions`]).
+    pub markers: bool,
 }
 
 /// What is exported.

@@ -24,11 +24,12 @@ fn export(export: &Export<'_>, out: &mut dyn Write) -> Result<Vec<String>, Expor
         absent: asked.absent,
         exceptions: asked.exceptions,
         checks: asked.checks,
+        markers: asked.markers,
         names: asked.names_in_tracefiles,
     };
     let tracefile = Tracefile::new(export.units, export.sources, &options);
     let left_out = tracefile.left_out();
-    let notes: Vec<String> = left_out
+    let mut notes: Vec<String> = left_out
         .first()
         .map(|first| {
             let files = counted(left_out.len() as u128, "source file");
@@ -41,6 +42,7 @@ fn export(export: &Export<'_>, out: &mut dyn Write) -> Result<Vec<String>, Expor
         let why = notes.into_iter().next().unwrap_or_else(|| no_lines(export.units, asked.file.as_ref()));
         return Err(ExportError::Nothing(why));
     }
-    tracefile.write(out)?;
+    notes.extend(tracefile.markers().remarks());
+    notes.extend(tracefile.write(out)?);
     Ok(notes)
 }

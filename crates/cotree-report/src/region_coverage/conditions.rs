@@ -4,7 +4,8 @@
 //! conditions, whose counts add up.
 
 use super::functions::CountedFunction;
-use cotree_profile::coverage::{Place, Region, RegionKind, VirtualFile};
+use super::uses::uses;
+use cotree_profile::coverage::{Place, Region};
 use std::collections::BTreeMap;
 
 /// A condition of a file.
@@ -36,7 +37,7 @@ impl Condition<'_> {
 pub fn conditions<'c, 'm: 'c>(functions: impl Iterator<Item = &'c CountedFunction<'m>>) -> Vec<Condition<'m>> {
     let mut all: BTreeMap<(Place, u32, Place, Place), Vec<Condition<'m>>> = BTreeMap::new();
     for function in functions {
-        let uses = uses(function);
+        let uses = uses(function.function, function.main_file);
         // A macro that uses a parameter several times has the same text several times.
         let mut times: BTreeMap<_, usize> = BTreeMap::new();
         for branch in function.branches() {
@@ -71,20 +72,4 @@ fn sum(one: Option<u64>, other: Option<u64>) -> Option<u64> {
         (Some(one), Some(other)) => Some(one.saturating_add(other)),
         (one, other) => one.or(other),
     }
-}
-
-/// Per file of a function, where the main file uses it: the outermost macro that leads to its text.
-fn uses(function: &CountedFunction<'_>) -> Vec<Option<Place>> {
-    let mut used: Vec<Option<(VirtualFile, Place)>> = vec![None; function.function.files.len()];
-    for region in &function.function.regions {
-        if let RegionKind::Expansion { into, .. } = region.kind {
-            used[into.0 as usize] = Some((region.file, region.start));
-        }
-    }
-    // A file replaces no region of its own, so that no chain of uses is longer than there are files.
-    let outermost = |file: usize| {
-        let above = std::iter::successors(used[file], |(file, _)| used[file.0 as usize]).take(used.len());
-        above.filter(|(file, _)| Some(*file) == function.main_file).map(|(_, start)| start).next()
-    };
-    (0..used.len()).map(outermost).collect()
 }

@@ -1,8 +1,11 @@
 //! A function of the map with the counts of its regions.
 
+use super::uses::uses;
+use crate::exclusions::{Exclusions, Markers};
 use cotree_profile::coverage::{
     Counter, CoverageMap, MappedFunction, Place, Region, RegionCount, RegionKind, VirtualFile,
 };
+use std::sync::Arc;
 
 /// A function of the map with the counts of its regions.
 #[derive(Clone, Debug)]
@@ -15,6 +18,10 @@ pub struct CountedFunction<'m> {
     pub counts: Vec<RegionCount>,
     /// The file that it is written in.
     pub main_file: Option<VirtualFile>,
+    /// What markers exclude in that file.
+    exclusions: Option<Arc<Exclusions>>,
+    /// Per region, whether markers exclude it; empty if there are none.
+    excluded: Vec<bool>,
 }
 
 /// A region of text, with its count. Conditions and decisions are none.
@@ -48,7 +55,54 @@ impl<'m> CountedFunction<'m> {
     /// Brings a function and its counts together.
     #[must_use]
     pub fn new(map: &'m CoverageMap, function: &'m MappedFunction, counts: Vec<RegionCount>) -> Self {
-        Self { map, function, counts, main_file: function.main_file() }
+        let main_file = function.main_file();
+        Self { map, function, counts, main_file, exclusions: None, excluded: Vec::new() }
+    }
+
+    /// Leaves out what markers in the source exclude: regions that begin on an excluded line, and the conditions of
+    /// such lines. What is in a macro is excluded where the macro is used as well as where it is written.
+    pub fn exclude(&mut self, markers: &Markers) {
+        let of_file: Vec<_> = (0..self.function.files.len() as u32)
+            .map(|file| markers.of(self.path(VirtualFile(file))).cloned())
+            .collect();
+        self.exclusions = self.main_file.and_then(|main| of_file[main.0 as usize].clone());
+        if of_file.iter().all(Option::is_none) {
+            return;
+        }
+        let uses = uses(self.function, self.main_file);
+        let excluded = self.function.regions.iter().map(|region| {
+            let is_branch = matches!(
+                region.kind,
+                RegionKind::Branch { .. } | RegionKind::Condition { .. } | RegionKind::Decision { .. }
+            );
+            let excludes = |exclusions: &Option<Arc<Exclusions>>, place: Place| {
+                exclusions.as_ref().is_some_and(|exclusions| match is_branch {
+                    true => exclusions.branch(place.line),
+                    false => exclusions.line(place.line),
+                })
+            };
+            let file = region.file.0 as usize;
+            excludes(&of_file[file], region.start) || uses[file].is_some_and(|at| excludes(&self.exclusions, at))
+        });
+        self.excluded = excluded.collect();
+    }
+
+    /// Whether markers exclude a region, by its place in the list of regions.
+    #[must_use]
+    pub fn is_excluded_region(&self, index: usize) -> bool {
+        self.excluded.get(index).copied().unwrap_or(false)
+    }
+
+    /// Whether markers exclude the line that the function begins on: then it is none of the functions that are counted.
+    #[must_use]
+    pub fn is_excluded(&self) -> bool {
+        self.exclusions.as_ref().zip(self.start()).is_some_and(|(exclusions, start)| exclusions.line(start.line))
+    }
+
+    /// What markers exclude in the file that the function is written in.
+    #[must_use]
+    pub fn exclusions(&self) -> Option<&Exclusions> {
+        self.exclusions.as_deref()
     }
 
     /// Adds the counts of another executable, if it has the same function with the same regions; tells whether it has.
@@ -75,9 +129,20 @@ impl<'m> CountedFunction<'m> {
         text.map(|(region, count)| CountedRegion { region, count: count.count })
     }
 
-    /// The conditions of the function, also those of decisions, but for those with no possible outcome.
+    /// The regions of code that are counted as regions: those that no marker excludes.
+    pub fn code(&self) -> impl Iterator<Item = CountedRegion<'m>> {
+        let counted = (0..).zip(&self.function.regions).zip(&self.counts);
+        let is_code = |region: &Region| matches!(region.kind, RegionKind::Code(_));
+        let code = counted.filter(move |((index, region), _)| is_code(region) && !self.is_excluded_region(*index));
+        code.map(|((_, region), count)| CountedRegion { region, count: count.count })
+    }
+
+    /// The conditions of the function, also those of decisions, but for those with no possible outcome and those that
+    /// markers exclude.
     pub fn branches(&self) -> impl Iterator<Item = CountedBranch<'m>> {
-        let counted = self.function.regions.iter().zip(&self.counts);
+        let all = (0..).zip(&self.function.regions).zip(&self.counts);
+        let counted = all.filter(|((index, _), _)| !self.is_excluded_region(*index));
+        let counted = counted.map(|((_, region), count)| (region, count));
         let branches = counted.filter_map(|(region, count)| match region.kind {
             RegionKind::Branch { taken, not_taken } | RegionKind::Condition { taken, not_taken, .. } => {
                 Some(CountedBranch {

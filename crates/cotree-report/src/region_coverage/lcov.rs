@@ -28,7 +28,7 @@ pub fn write(
         }
         writeln!(out, "TN:\nSF:{}", visible::name(path))?;
         let mut functions = Vec::new();
-        for group in &groups {
+        for group in groups.iter().filter(|group| !group.functions.iter().all(|function| function.is_excluded())) {
             let entries = group.functions.iter().fold(0u64, |sum, function| sum.saturating_add(function.entries()));
             let Some(first) = group.functions.first() else { continue };
             let name = names.show(first.function.symbol());

@@ -6,6 +6,7 @@
 //! as what goes on.
 
 use super::segments::Segment;
+use crate::exclusions::Exclusions;
 
 /// Consecutive lines that ran equally often.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,13 +41,24 @@ pub struct LineRuns<'s> {
     wrapped: Option<Segment>,
     /// The next line.
     line: u32,
+    /// What markers exclude in the file.
+    excluded: Option<&'s Exclusions>,
+    /// What is left of a run that was cut at excluded lines.
+    cut: Option<LineRun>,
 }
 
 impl<'s> LineRuns<'s> {
     /// The mapped lines of a file with these segments.
     #[must_use]
     pub fn new(segments: &'s [Segment]) -> Self {
-        Self { rest: segments, wrapped: None, line: segments.first().map_or(0, |first| first.start.line) }
+        let line = segments.first().map_or(0, |first| first.start.line);
+        Self { rest: segments, wrapped: None, line, excluded: None, cut: None }
+    }
+
+    /// The lines without those that markers exclude.
+    #[must_use]
+    pub fn without(self, excluded: Option<&'s Exclusions>) -> Self {
+        Self { excluded, ..self }
     }
 
     /// All lines with their counts.
@@ -55,24 +67,50 @@ impl<'s> LineRuns<'s> {
     }
 }
 
-impl Iterator for LineRuns<'_> {
-    type Item = LineRun;
+impl LineRuns<'_> {
+    /// Whether a marker ends excluded lines here, and what goes on from there began on them: their closing brace.
+    fn ends_excluded(&self, line: u32) -> bool {
+        let began = |excluded: &Exclusions| self.wrapped.is_some_and(|w| w.is_entry && excluded.line(w.start.line));
+        self.excluded.is_some_and(|excluded| excluded.ends(line) && began(excluded))
+    }
 
-    fn next(&mut self) -> Option<LineRun> {
+    /// The next run, excluded lines included.
+    fn next_run(&mut self) -> Option<LineRun> {
         loop {
             let next = self.rest.first()?.start.line;
             if self.line < next {
                 // No segment begins on the lines up to there.
-                let first = std::mem::replace(&mut self.line, next);
+                let mut first = std::mem::replace(&mut self.line, next);
+                first += u32::from(self.ends_excluded(first));
+                if first == next {
+                    continue;
+                }
                 if let Some(count) = self.wrapped.and_then(|wrapped| wrapped.count) {
                     return Some(LineRun { first, last: next - 1, count });
                 }
             }
             let (on_line, rest) = self.rest.split_at(self.rest.partition_point(|s| s.start.line <= next));
-            let wrapped = std::mem::replace(&mut self.wrapped, on_line.last().copied());
+            let goes_on = self.wrapped.filter(|_| !self.ends_excluded(next));
+            self.wrapped = on_line.last().copied();
             (self.rest, self.line) = (rest, next.saturating_add(1));
-            if let Some(count) = count(on_line, wrapped) {
+            if let Some(count) = count(on_line, goes_on) {
                 return Some(LineRun { first: next, last: next, count });
+            }
+        }
+    }
+}
+
+impl Iterator for LineRuns<'_> {
+    type Item = LineRun;
+
+    fn next(&mut self) -> Option<LineRun> {
+        loop {
+            let run = self.cut.take().or_else(|| self.next_run())?;
+            let Some(excluded) = self.excluded else { return Some(run) };
+            let last = excluded.alike(run.first, run.last);
+            self.cut = (last < run.last).then(|| LineRun { first: last + 1, ..run });
+            if !excluded.line(run.first) {
+                return Some(LineRun { last, ..run });
             }
         }
     }

@@ -21,6 +21,7 @@ pub mod program;
 pub mod segments;
 pub mod summary;
 pub mod table;
+mod uses;
 
 pub use conditions::Condition;
 pub use functions::{CountedBranch, CountedFunction, CountedRegion};

@@ -3,8 +3,10 @@
 use super::functions::{CountedBranch, CountedFunction, CountedRegion};
 use super::line_runs::LineRuns;
 use super::segments::{Segment, segments};
+use crate::exclusions::{self, Exclusions, Markers};
 use cotree_profile::coverage::{Counter, CounterTable, Counters, CoverageMap, MappedFunction, Place, RegionKind};
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 
 /// The functions of one or several executables, counted.
 #[derive(Clone, Debug, Default)]
@@ -15,6 +17,8 @@ pub struct RegionCoverage<'m> {
     pub unusable: Vec<Unusable<'m>>,
     /// By path: the functions that have text in it.
     files: BTreeMap<&'m str, Vec<usize>>,
+    /// What markers in the sources exclude.
+    markers: Markers,
 }
 
 /// A function that the counters do not fit.
@@ -51,13 +55,15 @@ pub struct FileView<'m> {
     pub segments: Vec<Segment>,
     /// The conditions that are written in the file, function by function.
     pub branches: Vec<CountedBranch<'m>>,
+    /// What markers exclude in the file.
+    exclusions: Option<Arc<Exclusions>>,
 }
 
 impl FileView<'_> {
-    /// The mapped lines.
+    /// The mapped lines that no marker excludes.
     #[must_use]
     pub fn lines(&self) -> LineRuns<'_> {
-        LineRuns::new(&self.segments)
+        LineRuns::new(&self.segments).without(self.exclusions.as_deref())
     }
 }
 
@@ -106,6 +112,26 @@ impl<'m> RegionCoverage<'m> {
         coverage
     }
 
+    /// Leaves out what markers in the sources exclude.
+    pub fn exclude(&mut self, markers: Markers) {
+        self.functions.iter_mut().for_each(|function| function.exclude(&markers));
+        self.markers = markers;
+    }
+
+    /// Sentences for the user: lines that ran and are marked as unreachable.
+    #[must_use]
+    pub fn reached(&self) -> Vec<String> {
+        let marked = self.paths().filter_map(|path| Some((path, self.markers.of(path)?)));
+        let lines = marked.flat_map(|(path, exclusions)| {
+            let view = self.file(path);
+            let ran = LineRuns::new(&view.segments)
+                .lines()
+                .filter(|&(line, count)| count > 0 && exclusions.unreachable(line));
+            ran.map(|(line, count)| exclusions::reached(path, line, count)).collect::<Vec<_>>()
+        });
+        lines.collect()
+    }
+
     /// The paths of all files that functions have text in, sorted.
     pub fn paths(&self) -> impl Iterator<Item = &'m str> {
         self.files.keys().copied()
@@ -126,7 +152,7 @@ impl<'m> RegionCoverage<'m> {
             regions.extend(function.regions().filter(|counted| here[counted.region.file.0 as usize]));
             branches.extend(function.branches().filter(|branch| here[branch.region.file.0 as usize]));
         }
-        FileView { segments: segments(regions.into_iter()), branches }
+        FileView { segments: segments(regions.into_iter()), branches, exclusions: self.markers.of(path).cloned() }
     }
 
     /// The functions that are written in a file, by where they begin.

@@ -9,7 +9,6 @@ use super::functions::CountedFunction;
 use super::line_runs::LineRuns;
 use super::program::RegionCoverage;
 use super::segments::segments;
-use cotree_profile::coverage::RegionKind;
 
 /// How many there are, and how many of them ran.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -84,11 +83,11 @@ impl CountedFunction<'_> {
     #[must_use]
     pub fn summary(&self) -> FunctionSummary {
         let mut summary = FunctionSummary::default();
-        for counted in self.regions().filter(|counted| matches!(counted.region.kind, RegionKind::Code(_))) {
+        for counted in self.code() {
             summary.regions.count(counted.count > 0);
         }
         let segments = segments(self.regions().filter(|counted| Some(counted.region.file) == self.main_file));
-        for run in LineRuns::new(&segments) {
+        for run in LineRuns::new(&segments).without(self.exclusions()) {
             summary.lines.total += run.len();
             summary.lines.covered += if run.count > 0 { run.len() } else { 0 };
         }
@@ -107,14 +106,17 @@ impl RegionCoverage<'_> {
         let mut file = FileSummary::default();
         for group in self.groups(path) {
             let mut most = FunctionSummary::default();
+            let functions = group.functions.iter().filter(|function| !function.is_excluded());
+            if functions.clone().next().is_some() {
+                file.functions.count(functions.clone().any(|function| function.entries() > 0));
+            }
+            functions.for_each(|function| file.instantiations.count(function.entries() > 0));
             for function in &group.functions {
-                file.instantiations.count(function.entries() > 0);
                 let summary = function.summary();
                 most.regions = most.regions.most(summary.regions);
                 most.lines = most.lines.most(summary.lines);
                 most.branches = most.branches.most(summary.branches);
             }
-            file.functions.count(group.functions.iter().any(|function| function.entries() > 0));
             file.regions.add(most.regions);
             file.lines.add(most.lines);
             file.branches.add(most.branches);

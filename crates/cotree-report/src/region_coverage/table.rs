@@ -36,7 +36,7 @@ impl CoverageTable {
         let mut table = Self { files: Vec::new(), total: FileSummary::default() };
         for path in paths {
             let summary = coverage.summary(path);
-            if summary.functions.total == 0 {
+            if summary.functions.total == 0 && summary.lines.total == 0 {
                 continue;
             }
             table.total.add(&summary);

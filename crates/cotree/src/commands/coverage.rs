@@ -4,10 +4,11 @@ mod programs;
 
 use super::input::file_pattern;
 use super::output::{Looks, Output};
-use super::sources::SourceArgs;
+use super::sources::{FileSources, SourceArgs};
 use super::vouched::Vouched;
 use crate::lines;
 use clap::Args;
+use cotree_report::exclusions::Markers;
 use cotree_report::files::FilePattern;
 use cotree_report::names::Names;
 use cotree_report::region_coverage::{CoverageTable, Ratio, RegionCoverage, lcov};
@@ -54,6 +55,9 @@ pub struct CoverageArgs {
     /// Write a tracefile for lcov, genhtml and services that read it
     #[arg(long, conflicts_with = "json")]
     lcov: bool,
+    /// Count what markers in the sources exclude, too (LCOV_EXCL_LINE, GCOVR_EXCL_START and the like)
+    #[arg(long)]
+    no_markers: bool,
     /// Show linker symbols as they are
     #[arg(long)]
     no_demangle: bool,
@@ -76,10 +80,13 @@ fn share(text: &str) -> Result<f64, String> {
 /// Runs `cotree coverage`.
 pub fn run(args: &CoverageArgs) -> Result<()> {
     let programs = Programs::read(&args.profiles, &args.binaries, &args.sources, args.vouched)?;
-    let coverage = RegionCoverage::new(&programs.counted());
+    let mut coverage = RegionCoverage::new(&programs.counted());
     if !coverage.unusable.is_empty() {
         let count = coverage.unusable.len();
         lines::note(format_args!("note: left out: {count} functions whose counters are of another version of them"));
+    }
+    if !args.no_markers {
+        exclude(&mut coverage, |path| args.wants(path));
     }
     let files: BTreeSet<&str> = coverage.paths().filter(|path| args.wants(path)).collect();
     programs.edited().note(|path| files.contains(path));
@@ -95,6 +102,15 @@ pub fn run(args: &CoverageArgs) -> Result<()> {
         args.output.write_text(|out| table.write_text(&format!("{here}/"), args.show_missing_lines, style, out))?;
     }
     args.gate(&table)
+}
+
+/// Leaves out what markers in the sources exclude.
+fn exclude(coverage: &mut RegionCoverage<'_>, wanted: impl Fn(&str) -> bool) {
+    let markers = Markers::read(coverage.paths().filter(|path| wanted(path)), &FileSources::default());
+    let remarks = markers.remarks();
+    coverage.exclude(markers);
+    let remarks = remarks.into_iter().chain(coverage.reached());
+    remarks.for_each(|remark| lines::note(format_args!("note: {remark}")));
 }
 
 impl CoverageArgs {

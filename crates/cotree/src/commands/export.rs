@@ -38,6 +38,10 @@ pub struct ExportArgs {
     /// pointers
     #[arg(long)]
     no_checks: bool,
+    /// lcov: count lines, branches and functions that markers in the sources exclude (LCOV_EXCL_LINE, GCOVR_EXCL_START
+    /// and the like)
+    #[arg(long)]
+    no_markers: bool,
     /// lcov: write source names of functions instead of linker symbols
     #[arg(long)]
     demangle: bool,
@@ -113,6 +117,7 @@ fn write(args: &ExportArgs, units: &[Unit<'_>], costs: Option<&Costs<'_>>) -> Re
         absent: args.absent_sources,
         exceptions: !args.no_exceptions,
         checks: !args.no_checks,
+        markers: !args.no_markers,
     };
     let sources = FileSources::default();
     let export = Export { units, costs, sources: &sources, options: &options };

@@ -21,6 +21,7 @@ mod event_calls;
 mod event_faults;
 mod event_queries;
 mod events_in_rust;
+mod exclusions;
 mod explain;
 mod exports;
 mod findings;
