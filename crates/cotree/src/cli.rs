@@ -92,6 +92,9 @@ enum Command {
     /// Stand in front of rustc; cargo starts this in workspaces with procedural macros
     #[command(hide = true)]
     Rustc(Passed),
+    /// Keep the program of a documentation test, and run it; rustdoc starts this
+    #[command(hide = true)]
+    DocTest(Passed),
     /// Do one link; the linker plugin starts this
     #[command(hide = true)]
     LtoLink {
@@ -115,6 +118,7 @@ impl Command {
         matches!(
             self,
             Self::Rustc(_)
+                | Self::DocTest(_)
                 | Self::Ld(_)
                 | Self::Ar(_)
                 | Self::Nm(_)
@@ -133,6 +137,7 @@ impl Command {
                 | Self::Cxx(_)
                 | Self::Cargo(_)
                 | Self::Rustc(_)
+                | Self::DocTest(_)
                 | Self::Ld(_)
                 | Self::Ar(_)
                 | Self::Nm(_)
@@ -214,6 +219,7 @@ pub fn run(mut arguments: Vec<OsString>) -> miette::Result<ExitCode> {
         Command::Cc(passed) => clang::run(clang::Language::C, &options, passed.arguments)?,
         Command::Cxx(passed) => clang::run(clang::Language::Cxx, &options, passed.arguments)?,
         Command::Cargo(passed) => cargo::run(options, passed.arguments)?,
+        Command::DocTest(passed) => driver::coverage::run_doc_test(&passed.arguments)?,
         Command::Rustc(passed) => cargo_host_tests::rustc(&passed.arguments)?,
         Command::Ld(passed) => linker::run(&options, passed.arguments)?,
         Command::Ar(passed) => binutils::run("ar", passed.arguments)?,

@@ -12,8 +12,10 @@
 //! | how much there is of a file, and how much of it ran | [`summary`] |
 //! | all files for people and programs | [`table`] |
 //! | all files for lcov's tools | [`lcov`] |
+//! | what programs of documentation tests have of their own | [`doc_tests`] |
 
 pub mod conditions;
+pub mod doc_tests;
 pub mod functions;
 pub mod lcov;
 pub mod line_runs;

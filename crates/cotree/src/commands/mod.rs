@@ -14,7 +14,7 @@ mod input;
 pub mod install_tools;
 pub mod instrument;
 pub mod merge;
-mod output;
+pub mod output;
 pub mod paths;
 pub mod plan;
 pub mod report;

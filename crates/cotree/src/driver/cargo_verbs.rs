@@ -21,6 +21,8 @@ pub enum Verb {
     Nextest,
     /// `pgo`, which is ours.
     Pgo,
+    /// `coverage`, which is ours.
+    Coverage,
 }
 
 /// Subcommands of cargo's own that build no program, or keep none.
@@ -76,6 +78,7 @@ impl Verb {
             "bench" => Verb::Bench,
             "nextest" => Verb::Nextest,
             "pgo" => Verb::Pgo,
+            "coverage" => Verb::Coverage,
             _ => return None,
         })
     }
@@ -83,7 +86,7 @@ impl Verb {
     /// The profile that cargo builds with unless it is told otherwise.
     pub fn profile(self) -> &'static str {
         match self {
-            Verb::Test | Verb::Nextest => "test",
+            Verb::Test | Verb::Nextest | Verb::Coverage => "test",
             Verb::Bench => "bench",
             Verb::Build | Verb::Pgo => "dev",
         }

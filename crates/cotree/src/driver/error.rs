@@ -108,7 +108,9 @@ pub enum Error {
     CargoInstall,
     /// A command of which we know nothing.
     #[error("`cargo cotree` does not know how `cargo {0}` builds programs")]
-    #[diagnostic(help("it knows build, run, test, bench, check, rustc, nextest and pgo, and aliases for these"))]
+    #[diagnostic(help(
+        "it knows build, run, test, bench, check, rustc, nextest, coverage and pgo, and aliases for these"
+    ))]
     CargoVerb(String),
     /// `cargo nextest` without one of its commands that build.
     #[error("of `cargo nextest`, cotree takes the commands that build: run, list, bench and archive")]

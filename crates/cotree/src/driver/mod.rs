@@ -8,10 +8,14 @@
 mod archives;
 pub mod binutils;
 pub mod cargo;
+mod cargo_build;
 mod cargo_config;
 pub mod cargo_host_tests;
+mod cargo_line;
 mod cargo_verbs;
+mod cargo_workspace;
 pub mod clang;
+pub mod coverage;
 pub mod embedded;
 mod error;
 mod inputs;

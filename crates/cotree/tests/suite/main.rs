@@ -11,6 +11,7 @@ mod costs;
 mod counted_runs;
 mod coverage_build;
 mod coverage_builds;
+mod coverage_cargo;
 mod coverage_map;
 mod crashes;
 mod damaged_bitcode;

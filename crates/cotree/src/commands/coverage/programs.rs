@@ -17,6 +17,8 @@ use cotree_profile::file::ProfileFile;
 use cotree_profile::merged::Merge;
 use cotree_profile::recover::{Recovery, UnitError, open_binary, recover};
 use cotree_report::covered::{CoverageCounters, coverage_counters};
+use cotree_report::region_coverage::doc_tests;
+use cotree_report::terminal::counted;
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use std::collections::BTreeMap;
 use std::fs;
@@ -108,6 +110,7 @@ impl Programs {
         }
         let all = builds.len();
         let mut gone: BTreeMap<UnitId, UnitError> = BTreeMap::new();
+        let mut doc_tests = 0u64;
         for (unit, Build { counts, profile }) in builds {
             let binary = named.remove(&unit);
             for counts in counts.finish() {
@@ -116,12 +119,20 @@ impl Programs {
                         let recovered = recover(&binary, &counts).map_err(into_report)?;
                         self.add((binary, recovered))?;
                     }
+                    Err(UnitError::BinaryGone { binary, .. }) if is_of_doc_test(&binary) => doc_tests += 1,
                     Err(error @ (UnitError::BinaryGone { .. } | UnitError::OtherBuild { .. })) => {
                         gone.insert(unit, error);
                     }
                     Err(error) => return Err(into_report(error)),
                 }
             }
+        }
+        if doc_tests > 0 {
+            lines::note(format_args!(
+                "warning: left out: what {} ran, since rustdoc has removed the programs (`cargo cotree coverage` keeps them, \
+                 with Rust 1.89 or newer and no runner of your own)",
+                counted(doc_tests.into(), "documentation test")
+            ));
         }
         // A folder may hold profiles of older builds. A profile that is named must be read.
         for (path, units) in units_of {
@@ -153,7 +164,11 @@ impl Programs {
         for (function, values) in &counted.functions {
             table.add(name_hash(&function.name), function.hash, values).into_diagnostic()?;
         }
-        self.programs.push((CoverageMap::open(&path).into_diagnostic()?, table));
+        let mut map = CoverageMap::open(&path).into_diagnostic()?;
+        if is_of_doc_test(&path) {
+            doc_tests::leave_out(&mut map);
+        }
+        self.programs.push((map, table));
         Ok(())
     }
 
@@ -168,6 +183,11 @@ impl Programs {
         }
         Ok(())
     }
+}
+
+/// Is it the program of a documentation test? rustdoc gives all of them one name, and cargo gives it to none.
+fn is_of_doc_test(program: &Path) -> bool {
+    program.file_name().is_some_and(|name| name.to_string_lossy().ends_with("rust_out"))
 }
 
 /// Finds the profiled programs and libraries at a path: itself, or all in a folder. A file that is `named` must be one.
