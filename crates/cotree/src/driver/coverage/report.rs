@@ -26,18 +26,10 @@ pub fn run(asked: &Asked, cargo: &Line, place: &Place) -> Result<ExitCode> {
     for folder in folders {
         words.extend(["--file".into(), in_pattern(&folder.display().to_string()).into()]);
     }
-    let mut own = asked.shown.iter();
-    let mut ignored: Vec<String> = ignored.into_iter().collect();
-    while let Some(word) = own.next() {
-        if word == "--ignore-filename-regex" {
-            ignored.extend(own.next().map(|pattern| format!("(?:{pattern})")));
-        } else {
-            words.push(word.into());
-        }
+    if let Some(ignored) = ignored {
+        words.extend(["--ignore-filename-regex".into(), ignored.into()]);
     }
-    if !ignored.is_empty() {
-        words.extend(["--ignore-filename-regex".into(), ignored.join("|").into()]);
-    }
+    words.extend(asked.shown.iter().map(OsString::from));
     let has = |name: &str| asked.shown.iter().any(|word| word == name);
     if (has("--html") || has("--open")) && !has("--output-dir") {
         words.extend(["--output-dir".into(), place.pages().into()]);
