@@ -7,6 +7,8 @@ use std::collections::HashMap;
 pub struct CounterTable {
     /// By hash of the name: versions of the function, by structural hash.
     functions: HashMap<u64, Vec<(u64, Vec<u64>)>>,
+    /// By hash of the name and structural hash: how often each test vector of the function's decisions occurred.
+    vectors: HashMap<(u64, u64), Vec<u64>>,
 }
 
 /// What a table knows of a function.
@@ -43,6 +45,19 @@ impl CounterTable {
             Some((_, kept)) => kept.iter_mut().zip(values).for_each(|(sum, &value)| *sum = sum.saturating_add(value)),
         }
         Ok(())
+    }
+
+    /// Adds how often each test vector of a function's decisions occurred.
+    pub fn add_vectors(&mut self, name_hash: u64, structural_hash: u64, counts: &[u64]) {
+        let sums = self.vectors.entry((name_hash, structural_hash)).or_default();
+        sums.resize(sums.len().max(counts.len()), 0);
+        sums.iter_mut().zip(counts).for_each(|(sum, &count)| *sum = sum.saturating_add(count));
+    }
+
+    /// How often each test vector of the decisions of a version of a function occurred; empty if it never ran.
+    #[must_use]
+    pub fn vectors(&self, name_hash: u64, structural_hash: u64) -> &[u64] {
+        self.vectors.get(&(name_hash, structural_hash)).map_or(&[], Vec::as_slice)
     }
 
     /// What is known of a version of a function.

@@ -16,6 +16,8 @@ pub struct CountedFunction<'m> {
     pub function: &'m MappedFunction,
     /// Per region of the function, how often it ran.
     pub counts: Vec<RegionCount>,
+    /// How often each test vector of its decisions occurred; empty if the function never ran.
+    pub vectors: Vec<u64>,
     /// The file that it is written in.
     pub main_file: Option<VirtualFile>,
     /// What markers exclude in that file.
@@ -56,7 +58,7 @@ impl<'m> CountedFunction<'m> {
     #[must_use]
     pub fn new(map: &'m CoverageMap, function: &'m MappedFunction, counts: Vec<RegionCount>) -> Self {
         let main_file = function.main_file();
-        Self { map, function, counts, main_file, exclusions: None, excluded: Vec::new() }
+        Self { map, function, counts, vectors: Vec::new(), main_file, exclusions: None, excluded: Vec::new() }
     }
 
     /// Leaves out what markers in the source exclude: regions that begin on an excluded line, and the conditions of
@@ -105,6 +107,11 @@ impl<'m> CountedFunction<'m> {
         self.exclusions.as_deref()
     }
 
+    /// Whether markers exclude a region of the function, by its place in the list.
+    pub(super) fn is_excluded(&self, region: usize) -> bool {
+        self.excluded.get(region) == Some(&true)
+    }
+
     /// Adds the counts of another executable, if it has the same function with the same regions; tells whether it has.
     pub fn add(&mut self, other: &Self) -> bool {
         let same = self.function.structural_hash == other.function.structural_hash
@@ -114,6 +121,10 @@ impl<'m> CountedFunction<'m> {
                 sum.count = sum.count.saturating_add(count.count);
                 sum.not_taken = sum.not_taken.saturating_add(count.not_taken);
                 sum.negative |= count.negative;
+            }
+            self.vectors.resize(self.vectors.len().max(other.vectors.len()), 0);
+            for (sum, count) in self.vectors.iter_mut().zip(&other.vectors) {
+                *sum = sum.saturating_add(*count);
             }
         }
         same

@@ -9,23 +9,31 @@
 //! | from where to where in a file which count holds | [`segments`] |
 //! | how often each line ran | [`line_runs`] |
 //! | how often each condition was true and false | [`conditions`] |
+//! | which outcomes of conditions led to which decisions | [`decisions`] |
 //! | how much there is of a file, and how much of it ran | [`summary`] |
 //! | all files for people and programs | [`table`] |
 //! | all files for lcov's tools | [`lcov`] |
 //! | what programs of documentation tests have of their own | [`doc_tests`] |
 
 pub mod conditions;
+pub mod decision;
+mod decision_json;
+pub mod decision_text;
+pub mod decisions;
 pub mod doc_tests;
 pub mod functions;
 pub mod lcov;
 pub mod line_runs;
 pub mod program;
+pub mod ratio;
 pub mod segments;
 pub mod summary;
 pub mod table;
 mod uses;
 
 pub use conditions::Condition;
+pub use decision::{CountedDecision, DecisionCondition};
+pub use decisions::Decisions;
 pub use functions::{CountedBranch, CountedFunction, CountedRegion};
 pub use line_runs::{LineRun, LineRuns};
 pub use program::{FileView, Group, RegionCoverage, Unusable, UnusableReason};

@@ -186,5 +186,8 @@ fn counted<'m>(
         return Ok(None);
     }
     let counts = function.counts(counters).ok_or(UnusableReason::TooFewCounters)?;
-    Ok(Some(CountedFunction::new(map, function, counts)))
+    let vectors = table.vectors(function.name_hash, function.structural_hash).to_vec();
+    let mut counted = CountedFunction::new(map, function, counts);
+    counted.vectors = vectors;
+    Ok(Some(counted))
 }

@@ -8,38 +8,8 @@
 use super::functions::CountedFunction;
 use super::line_runs::LineRuns;
 use super::program::RegionCoverage;
+pub use super::ratio::Ratio;
 use super::segments::segments;
-
-/// How many there are, and how many of them ran.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Ratio {
-    /// How many ran.
-    pub covered: u64,
-    /// How many there are.
-    pub total: u64,
-}
-
-impl Ratio {
-    /// How many did not run.
-    #[must_use]
-    pub fn missed(self) -> u64 {
-        self.total - self.covered
-    }
-
-    fn count(&mut self, covered: bool) {
-        self.total += 1;
-        self.covered += u64::from(covered);
-    }
-
-    fn add(&mut self, other: Self) {
-        self.total += other.total;
-        self.covered += other.covered;
-    }
-
-    fn most(self, other: Self) -> Self {
-        Self { covered: self.covered.max(other.covered), total: self.total.max(other.total) }
-    }
-}
 
 /// How much there is of a function, and how much of it ran.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,6 +20,8 @@ pub struct FunctionSummary {
     pub lines: Ratio,
     /// Outcomes of its conditions, also of those in macros.
     pub branches: Ratio,
+    /// Conditions of its decisions, and those that were shown to be independent.
+    pub mcdc: Ratio,
 }
 
 /// How much there is of a file, or of several, and how much of it ran.
@@ -65,6 +37,8 @@ pub struct FileSummary {
     pub lines: Ratio,
     /// Outcomes of conditions.
     pub branches: Ratio,
+    /// Conditions of decisions, and those that were shown to be independent.
+    pub mcdc: Ratio,
 }
 
 impl FileSummary {
@@ -75,6 +49,7 @@ impl FileSummary {
         self.regions.add(other.regions);
         self.lines.add(other.lines);
         self.branches.add(other.branches);
+        self.mcdc.add(other.mcdc);
     }
 }
 
@@ -95,6 +70,7 @@ impl CountedFunction<'_> {
         for branch in self.branches().filter(|branch| shown[branch.region.file.0 as usize]) {
             branch.outcomes().for_each(|count| summary.branches.count(count > 0));
         }
+        self.decisions().decisions.iter().for_each(|decision| summary.mcdc.add(decision.independent()));
         summary
     }
 }
@@ -116,10 +92,12 @@ impl RegionCoverage<'_> {
                 most.regions = most.regions.most(summary.regions);
                 most.lines = most.lines.most(summary.lines);
                 most.branches = most.branches.most(summary.branches);
+                most.mcdc = most.mcdc.most(summary.mcdc);
             }
             file.regions.add(most.regions);
             file.lines.add(most.lines);
             file.branches.add(most.branches);
+            file.mcdc.add(most.mcdc);
         }
         file
     }

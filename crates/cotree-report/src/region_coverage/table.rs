@@ -1,5 +1,7 @@
 //! Coverage per file: as a table, and as JSON (`cotree-coverage/1`, docs/json.md).
 
+use super::decision::CountedDecision;
+use super::decision_json::DecisionDocument;
 use super::program::RegionCoverage;
 use super::summary::{FileSummary, Ratio};
 use crate::terminal::{Style, grouped, number, percent, text};
@@ -24,6 +26,8 @@ pub struct FileCoverage {
     pub summary: FileSummary,
     /// The lines that did not run: first and last of each part.
     pub missing: Vec<(u32, u32)>,
+    /// The decisions of its functions.
+    pub decisions: Vec<CountedDecision>,
 }
 
 impl CoverageTable {
@@ -41,7 +45,8 @@ impl CoverageTable {
             }
             table.total.add(&summary);
             let missing = missing(coverage, path);
-            table.files.push(FileCoverage { path: path.into(), summary, missing });
+            let decisions = decisions(coverage, path);
+            table.files.push(FileCoverage { path: path.into(), summary, missing, decisions });
         }
         table
     }
@@ -52,15 +57,18 @@ impl CoverageTable {
     /// If the output can't be written.
     pub fn write_text(&self, prefix: &str, missing: bool, style: Style, out: &mut dyn Write) -> io::Result<()> {
         let short = |path: &str| path.strip_prefix(prefix).map_or(path, |rest| rest.trim_start_matches('/')).to_owned();
+        let has_decisions = self.total.mcdc.total > 0;
         let row = |name: String, summary: &FileSummary| {
             let ratio =
                 |ratio: Ratio| [percent(ratio.covered.into(), ratio.total.into()), grouped(ratio.missed().into())];
-            let FileSummary { lines, functions, regions, branches, .. } = *summary;
-            [lines, functions, regions, branches].map(ratio).into_iter().flatten().chain([name]).collect::<Vec<_>>()
+            let FileSummary { lines, functions, regions, branches, mcdc, .. } = *summary;
+            let ratios = [lines, functions, regions, branches].into_iter().chain(has_decisions.then_some(mcdc));
+            ratios.flat_map(ratio).chain([name]).collect::<Vec<_>>()
         };
         let mut rows: Vec<_> = self.files.iter().map(|file| row(short(&file.path), &file.summary)).collect();
         rows.push(row("total".into(), &self.total));
-        let columns = [
+        let of_decisions = [number("mcdc"), number("missed").spare(2)];
+        let columns: Vec<_> = [
             number("lines"),
             number("missed"),
             number("functions"),
@@ -69,8 +77,11 @@ impl CoverageTable {
             number("missed").spare(3),
             number("branches"),
             number("missed").spare(2),
-            text("file"),
-        ];
+        ]
+        .into_iter()
+        .chain(of_decisions.into_iter().filter(|_| has_decisions))
+        .chain([text("file")])
+        .collect();
         write!(out, "{}", style.table(&columns, rows))?;
         if missing && self.files.iter().any(|file| !file.missing.is_empty()) {
             writeln!(out, "\n{}", style.heading("Lines that did not run"))?;
@@ -92,12 +103,19 @@ impl CoverageTable {
             path: &file.path,
             summary: Summary::from(&file.summary),
             missing_lines: file.missing.iter().map(|&(first, last)| [first, last]).collect(),
+            decisions: file.decisions.iter().map(DecisionDocument::from).collect(),
         });
         let document =
             Document { schema: "cotree-coverage/1", total: Summary::from(&self.total), files: files.collect() };
         serde_json::to_writer_pretty(&mut *out, &document)?;
         writeln!(out)
     }
+}
+
+/// The decisions of the functions of a file.
+fn decisions(coverage: &RegionCoverage<'_>, path: &str) -> Vec<CountedDecision> {
+    let groups = coverage.groups(path);
+    groups.iter().flat_map(|group| &group.functions).flat_map(|function| function.decisions().decisions).collect()
 }
 
 /// The lines of a file that did not run. Lines without code join parts that are all missing.
@@ -132,6 +150,8 @@ struct FileDocument<'a> {
     #[serde(flatten)]
     summary: Summary,
     missing_lines: Vec<[u32; 2]>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    decisions: Vec<DecisionDocument<'a>>,
 }
 
 #[derive(Serialize)]
@@ -141,12 +161,20 @@ struct Summary {
     instantiations: Share,
     regions: Share,
     branches: Share,
+    #[serde(skip_serializing_if = "Share::is_of_nothing")]
+    mcdc: Share,
 }
 
 #[derive(Serialize)]
 struct Share {
     covered: u64,
     total: u64,
+}
+
+impl Share {
+    fn is_of_nothing(&self) -> bool {
+        self.total == 0
+    }
 }
 
 impl From<&FileSummary> for Summary {
@@ -158,6 +186,7 @@ impl From<&FileSummary> for Summary {
             instantiations: share(summary.instantiations),
             regions: share(summary.regions),
             branches: share(summary.branches),
+            mcdc: share(summary.mcdc),
         }
     }
 }

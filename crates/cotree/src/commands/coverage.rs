@@ -11,7 +11,7 @@ use clap::Args;
 use cotree_report::exclusions::Markers;
 use cotree_report::files::FilePattern;
 use cotree_report::names::Names;
-use cotree_report::region_coverage::{CoverageTable, Ratio, RegionCoverage, lcov};
+use cotree_report::region_coverage::{CoverageTable, Ratio, RegionCoverage, decision_text, lcov};
 use miette::{Result, miette};
 use programs::Programs;
 use regex_lite::Regex;
@@ -34,6 +34,10 @@ pub struct CoverageArgs {
     /// List the lines that did not run
     #[arg(long)]
     show_missing_lines: bool,
+    /// Show each decision of several conditions: which outcomes of them occurred, and which conditions these show to be
+    /// independent (MC/DC; build with --coverage --mcdc)
+    #[arg(long)]
+    show_mcdc: bool,
     /// Leave out source files whose path matches this regular expression; may be given several times
     #[arg(long, value_name = "PATTERN", value_parser = Regex::new)]
     ignore_filename_regex: Vec<Regex>,
@@ -49,6 +53,9 @@ pub struct CoverageArgs {
     /// End with 1 if less than this share of the outcomes of conditions was seen
     #[arg(long, value_name = "PERCENT", value_parser = share)]
     fail_under_branches: Option<f64>,
+    /// End with 1 if less than this share of the conditions of decisions is shown to be independent (MC/DC)
+    #[arg(long, value_name = "PERCENT", value_parser = share)]
+    fail_under_mcdc: Option<f64>,
     /// Write JSON (cotree-coverage/1)
     #[arg(long)]
     json: bool,
@@ -99,8 +106,15 @@ pub fn run(args: &CoverageArgs) -> Result<()> {
     } else {
         let here = std::env::current_dir().unwrap_or_default().display().to_string();
         let style = args.looks.style(&args.output);
-        args.output.write_text(|out| table.write_text(&format!("{here}/"), args.show_missing_lines, style, out))?;
+        args.output.write_text(|out| {
+            table.write_text(&format!("{here}/"), args.show_missing_lines, style, out)?;
+            if args.show_mcdc {
+                decision_text::write(&table, &format!("{here}/"), &FileSources::default(), names, style, out)?;
+            }
+            Ok(())
+        })?;
     }
+    args.check_decisions(&coverage, &table)?;
     args.gate(&table)
 }
 
@@ -120,6 +134,22 @@ impl CoverageArgs {
         !ignored && (self.files.is_empty() || self.files.iter().any(|file| file.matches(path)))
     }
 
+    /// Says what is not known of decisions. Fails if they are asked for, and nothing has been counted.
+    fn check_decisions(&self, coverage: &RegionCoverage<'_>, table: &CoverageTable) -> Result<()> {
+        let unreadable: u64 = coverage.functions.iter().map(|function| function.decisions().unreadable).sum();
+        if unreadable > 0 {
+            lines::note(format_args!(
+                "note: left out: {unreadable} decisions that the coverage map does not tell whole"
+            ));
+        }
+        if (self.show_mcdc || self.fail_under_mcdc.is_some()) && table.total.mcdc.total == 0 {
+            return Err(miette!(
+                "no decision of several conditions was counted: build with `cotree --coverage --mcdc` (docs/coverage-in-ci.md)"
+            ));
+        }
+        Ok(())
+    }
+
     /// Fails if less ran than was asked for.
     fn gate(&self, table: &CoverageTable) -> Result<()> {
         let total = &table.total;
@@ -129,6 +159,14 @@ impl CoverageArgs {
             ("regions", self.fail_under_regions, total.regions),
             ("branches", self.fail_under_branches, total.branches),
         ];
+        if let Some(least) = self.fail_under_mcdc {
+            let Ratio { covered, total } = total.mcdc;
+            if (covered as f64) * 100.0 < least * total as f64 {
+                return Err(miette!(
+                    "{covered} of {total} conditions are shown to be independent, less than {least} %"
+                ));
+            }
+        }
         for (what, least, Ratio { covered, total }) in gates {
             let Some(least) = least else { continue };
             // Without any there is nothing that did not run.

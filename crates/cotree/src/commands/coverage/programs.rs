@@ -164,6 +164,9 @@ impl Programs {
         for (function, values) in &counted.functions {
             table.add(name_hash(&function.name), function.hash, values).into_diagnostic()?;
         }
+        for (function, counts) in &counted.vectors {
+            table.add_vectors(name_hash(&function.name), function.hash, counts);
+        }
         let mut map = CoverageMap::open(&path).into_diagnostic()?;
         if is_of_doc_test(&path) {
             doc_tests::leave_out(&mut map);

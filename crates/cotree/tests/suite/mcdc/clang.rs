@@ -31,6 +31,37 @@ fn vectors_are_clangs() {
         project.ok("export --format llvm-profdata -o ours.proftext ours.cotree");
         assert_eq!(llvm_cov(&project, "ours", "ours.proftext"), theirs, "{build}");
     }
+    // Our own table has llvm-cov's numbers.
+    let total = theirs[0].lines().last().expect("a total").split_whitespace().collect::<Vec<_>>();
+    let [all, missed] = [13, 14].map(|column| total[column].parse::<u64>().expect("a number"));
+    let json: serde_json::Value = serde_json::from_str(&project.ok("coverage --json ours.cotree")).expect("JSON");
+    let mcdc = &json["total"]["mcdc"];
+    assert_eq!([&mcdc["covered"], &mcdc["total"]].map(serde_json::Value::as_u64), [Some(all - missed), Some(all)]);
+    let refused = project.fails("coverage --fail-under-mcdc 99 ours.cotree");
+    assert!(refused.contains("conditions are shown to be independent, less than 99 %"), "{refused}");
+}
+
+/// The findings' program: its table of vectors, and what is missing.
+#[test]
+fn a_decision_is_shown() {
+    let project = Project::new(&[("mcdc.c", include_str!("../../programs/findings/mcdc.c"))]);
+    project.ok("--coverage --mcdc cc -O2 mcdc.c -o mcdc");
+    let arguments = ["15", "12", "3", "0", "8", "8", "8"];
+    succeed(project.command(project.path("mcdc")).args(arguments).env("COTREE_FILE", "mcdc.cotree"));
+    let text = project.ok("coverage --show-mcdc mcdc.cotree");
+    let decision = text.split_once("Decisions\n").expect("decisions").1;
+    assert_eq!(
+        decision,
+        "  mcdc.c:4:9 in gate: 3 of 4 conditions are shown to be independent\n    \
+         1  F - F - -> F  1 times\n    2  T F F - -> F  3 times\n    \
+         3  F - T T -> T  1 times\n    4  T T - - -> T  2 times\n    \
+         C1 a: independent by 1 and 4\n    C2 b: independent by 2 and 4\n    C3 c: independent by 1 and 3\n    \
+         C4 d: not shown; missing F - T F -> F\n"
+    );
+    let none = project.ok("--coverage cc mcdc.c -o plain");
+    assert!(none.is_empty(), "{none}");
+    succeed(project.command(project.path("plain")).env("COTREE_FILE", "plain.cotree"));
+    assert!(project.fails("coverage --show-mcdc plain.cotree").contains("build with `cotree --coverage --mcdc`"));
 }
 
 #[test]

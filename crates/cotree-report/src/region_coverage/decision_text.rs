@@ -1,0 +1,108 @@
+//! Decisions for people: the vectors that occurred, and what each condition still lacks.
+
+use super::decision::{CountedDecision, DecisionCondition};
+use super::table::CoverageTable;
+use crate::names::Names;
+use crate::source::Sources;
+use crate::terminal::{Style, grouped};
+use crate::visible;
+use cotree_core::decision::Vector;
+use std::io::{self, Write};
+
+/// Texts of conditions are cut behind so many characters.
+const LONGEST_TEXT: usize = 40;
+
+/// Writes all decisions of a table, paths without what `prefix` says.
+///
+/// # Errors
+/// If the output can't be written.
+pub fn write(
+    table: &CoverageTable,
+    prefix: &str,
+    sources: &dyn Sources,
+    names: Names,
+    style: Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let decisions = || table.files.iter().flat_map(|file| &file.decisions);
+    if decisions().next().is_none() {
+        return Ok(());
+    }
+    writeln!(out, "\n{}", style.heading("Decisions"))?;
+    for decision in decisions() {
+        let path = decision.path.strip_prefix(prefix).unwrap_or(&decision.path);
+        let (place, by) = (decision.start, decision.independent());
+        let function = match decision.symbol.as_str() {
+            "" => String::new(),
+            symbol => format!(" in {}", visible::name(&names.show(symbol))),
+        };
+        let place = format!("{}:{}:{}{function}", visible::name(path), place.line, place.column);
+        let masking = decision.independent_by_masking().covered;
+        let also = if masking > by.covered { format!(", {masking} by masking") } else { String::new() };
+        let line = format!("{place}: {} of {} conditions are shown to be independent{also}", by.covered, by.total);
+        writeln!(out, "  {}", style.wrap(&line, 4))?;
+        write_vectors(decision, out)?;
+        for (number, condition) in (1..).zip(&decision.conditions) {
+            let line = format!("C{number} {}: {}", text(decision, condition, sources), verdict(decision, condition));
+            writeln!(out, "    {}", style.wrap(&line, 6))?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes the vectors that occurred: a line each, numbered from 1.
+fn write_vectors(decision: &CountedDecision, out: &mut dyn Write) -> io::Result<()> {
+    let counts: Vec<String> =
+        decision.table.vectors.iter().map(|&(_, count)| grouped(count.into()).to_string()).collect();
+    let widest = counts.iter().map(String::len).max().unwrap_or(0);
+    let digits = counts.len().to_string().len();
+    for (number, ((vector, _), count)) in (1..).zip(decision.table.vectors.iter().zip(&counts)) {
+        writeln!(out, "    {number:>digits$}  {}  {count:>widest$} times", shown(decision, vector))?;
+    }
+    Ok(())
+}
+
+/// A vector and its outcome.
+fn shown(decision: &CountedDecision, vector: &Vector) -> String {
+    let letters: Vec<String> = decision.letters(vector).map(String::from).collect();
+    format!("{} -> {}", letters.join(" "), if vector.outcome { "T" } else { "F" })
+}
+
+/// The text of a condition if it is known, else where it begins.
+fn text(decision: &CountedDecision, condition: &DecisionCondition, sources: &dyn Sources) -> String {
+    let (start, end) = (condition.start, condition.end);
+    let place = || format!("at {}:{}", start.line, start.column);
+    if condition.of_macro || start.line != end.line {
+        return place();
+    }
+    let Some(source) = sources.text(&decision.path) else { return place() };
+    let columns = (start.column as usize).saturating_sub(1)..(end.column as usize).saturating_sub(1);
+    match source.line(start.line).and_then(|line| line.get(columns)) {
+        Some(text) if text.chars().count() > LONGEST_TEXT => {
+            format!("{}…", text.chars().take(LONGEST_TEXT - 1).collect::<String>())
+        }
+        Some(text) if !text.is_empty() => text.to_owned(),
+        _ => place(),
+    }
+}
+
+/// What the vectors show of a condition.
+fn verdict(decision: &CountedDecision, condition: &DecisionCondition) -> String {
+    let verdict = &decision.table.verdicts[usize::from(condition.number)];
+    let pair = |(no, yes): (usize, usize)| format!("{} and {}", no.min(yes) + 1, no.max(yes) + 1);
+    if condition.constant {
+        return "constant".into();
+    }
+    if let Some(vectors) = verdict.unique_cause {
+        return format!("independent by {}", pair(vectors));
+    }
+    let missing: Vec<String> = verdict.missing.iter().map(|vector| shown(decision, vector)).collect();
+    let missing = match missing.as_slice() {
+        [] => String::new(),
+        all => format!("; missing {}", all.join(" and ")),
+    };
+    match verdict.masking {
+        Some(vectors) => format!("independent by masking, by {}{missing}", pair(vectors)),
+        None => format!("not shown{missing}"),
+    }
+}
