@@ -35,7 +35,7 @@ impl CountedFunction<'_> {
         let mut mapped = mapped(self.function);
         // Before clang 20, places in the bitmap are those of the first vector.
         let begins = mapped.iter().any(|decision| decision.bitmap == 0);
-        mapped.retain(|decision| !self.is_excluded(decision.index));
+        mapped.retain(|decision| !self.is_excluded_region(decision.index));
         let mut all = Decisions::default();
         for decision in mapped {
             match self.decision(&decision, begins) {

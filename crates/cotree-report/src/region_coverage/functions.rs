@@ -107,11 +107,6 @@ impl<'m> CountedFunction<'m> {
         self.exclusions.as_deref()
     }
 
-    /// Whether markers exclude a region of the function, by its place in the list.
-    pub(super) fn is_excluded(&self, region: usize) -> bool {
-        self.excluded.get(region) == Some(&true)
-    }
-
     /// Adds the counts of another executable, if it has the same function with the same regions; tells whether it has.
     pub fn add(&mut self, other: &Self) -> bool {
         let same = self.function.structural_hash == other.function.structural_hash
