@@ -8,7 +8,8 @@
 //!   vouched for.
 //! - [`method`]: the parts that depend on the method, a module per family of methods.
 //! - [`stack`]: the stack of the thread that ended the process.
-//! - [`regular`]: how files are opened whose names are not to be trusted; [`atomic`]: how files are written.
+//! - [`regular`]: how files are opened whose names are not to be trusted; [`atomic`],
+//!   [`atomic_folder`]: how files and folders are written.
 //! - [`source_names`]: symbols as the source has them.
 //! - [`snapshot`]: the counts of a process that still runs.
 //! - [`wire`]: the packed form of maps and merged profiles.
@@ -18,6 +19,7 @@
 #![forbid(unsafe_code)]
 
 pub mod atomic;
+pub mod atomic_folder;
 pub mod binary;
 pub mod content;
 pub mod counts;

@@ -18,6 +18,7 @@
 //! | what a program was compiled by (`--use`) | | [`stale`] |
 //! | the whole profile, for other programs | | [`json`] |
 //! | one function's graph | | [`dot`] |
+//! | what all pages for browsers share | | [`html`] |
 
 #![forbid(unsafe_code)]
 
@@ -35,6 +36,7 @@ pub mod files;
 mod filtered;
 pub mod flow;
 pub mod functions;
+pub mod html;
 pub mod json;
 mod jumps;
 pub mod lcov;

@@ -9,6 +9,11 @@ pub trait Sources {
     /// The text of a source file, if available.
     fn text(&self, path: &str) -> Option<Rc<SourceText>>;
 
+    /// The bytes of a source file, if available: columns of the compiler's coverage map count them.
+    fn bytes(&self, _path: &str) -> Option<Vec<u8>> {
+        None
+    }
+
     /// Does the file exist?
     fn exists(&self, path: &str) -> bool {
         self.text(path).is_some()

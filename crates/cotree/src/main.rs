@@ -6,6 +6,7 @@ mod driver;
 mod folder;
 mod lines;
 mod tips;
+mod utc;
 
 use std::process::ExitCode;
 

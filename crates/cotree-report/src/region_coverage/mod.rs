@@ -14,6 +14,7 @@
 //! | all files for people and programs | [`table`] |
 //! | all files for lcov's tools | [`lcov`] |
 //! | what programs of documentation tests have of their own | [`doc_tests`] |
+//! | all files as pages for browsers | [`html`] |
 
 pub mod conditions;
 pub mod decision;
@@ -22,6 +23,7 @@ pub mod decision_text;
 pub mod decisions;
 pub mod doc_tests;
 pub mod functions;
+pub mod html;
 pub mod lcov;
 pub mod line_runs;
 pub mod program;

@@ -65,6 +65,12 @@ impl FileView<'_> {
     pub fn lines(&self) -> LineRuns<'_> {
         LineRuns::new(&self.segments).without(self.exclusions.as_deref())
     }
+
+    /// What markers exclude in the file.
+    #[must_use]
+    pub fn exclusions(&self) -> Option<&Exclusions> {
+        self.exclusions.as_deref()
+    }
 }
 
 impl<'m> RegionCoverage<'m> {

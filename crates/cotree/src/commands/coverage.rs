@@ -2,6 +2,7 @@
 
 mod programs;
 
+use super::coverage_html::{HtmlArgs, Shown};
 use super::input::file_pattern;
 use super::output::{Looks, Output};
 use super::sources::{FileSources, SourceArgs};
@@ -65,6 +66,8 @@ pub struct CoverageArgs {
     /// Count what markers in the sources exclude, too (LCOV_EXCL_LINE, GCOVR_EXCL_START and the like)
     #[arg(long)]
     no_markers: bool,
+    #[command(flatten)]
+    html: HtmlArgs,
     /// Show linker symbols as they are
     #[arg(long)]
     no_demangle: bool,
@@ -86,20 +89,29 @@ fn share(text: &str) -> Result<f64, String> {
 
 /// Runs `cotree coverage`.
 pub fn run(args: &CoverageArgs) -> Result<()> {
-    let programs = Programs::read(&args.profiles, &args.binaries, &args.sources, args.vouched)?;
+    let mut programs = Programs::read(&args.profiles, &args.binaries, &args.sources, args.vouched)?;
+    let mut ran = std::mem::take(&mut programs.ran);
     let mut coverage = RegionCoverage::new(&programs.counted());
     if !coverage.unusable.is_empty() {
         let count = coverage.unusable.len();
-        lines::note(format_args!("note: left out: {count} functions whose counters are of another version of them"));
+        let note = format!("left out: {count} functions whose counters are of another version of them");
+        lines::note(format_args!("note: {note}"));
+        ran.notes.push(note);
     }
     if !args.no_markers {
-        exclude(&mut coverage, |path| args.wants(path));
+        let remarks = exclude(&mut coverage, |path| args.wants(path));
+        remarks.iter().for_each(|remark| lines::note(format_args!("note: {remark}")));
+        ran.notes.extend(remarks);
     }
     let files: BTreeSet<&str> = coverage.paths().filter(|path| args.wants(path)).collect();
     programs.edited().note(|path| files.contains(path));
+    ran.notes.extend(programs.edited().remarks(|path| files.contains(path)));
     let table = CoverageTable::new(&coverage, |path| args.wants(path));
     let names = if args.no_demangle { Names::Raw } else { Names::Demangled };
-    if args.json {
+    if args.html.wanted() {
+        let (edited, wanted) = (programs.edited(), |path: &str| args.wants(path));
+        args.html.write(&Shown { coverage: &coverage, wanted: &wanted, names, ran: &ran, edited })?;
+    } else if args.json {
         args.output.write(|out| table.write_json(out))?;
     } else if args.lcov {
         args.output.write(|out| lcov::write(&coverage, |path| args.wants(path), names, out))?;
@@ -118,13 +130,12 @@ pub fn run(args: &CoverageArgs) -> Result<()> {
     args.gate(&table)
 }
 
-/// Leaves out what markers in the sources exclude.
-fn exclude(coverage: &mut RegionCoverage<'_>, wanted: impl Fn(&str) -> bool) {
+/// Leaves out what markers in the sources exclude. Gives sentences on markers that make no sense.
+fn exclude(coverage: &mut RegionCoverage<'_>, wanted: impl Fn(&str) -> bool) -> Vec<String> {
     let markers = Markers::read(coverage.paths().filter(|path| wanted(path)), &FileSources::default());
     let remarks = markers.remarks();
     coverage.exclude(markers);
-    let remarks = remarks.into_iter().chain(coverage.reached());
-    remarks.for_each(|remark| lines::note(format_args!("note: {remark}")));
+    remarks.into_iter().chain(coverage.reached()).collect()
 }
 
 impl CoverageArgs {

@@ -44,6 +44,8 @@ pub fn note<'a>(binaries: impl IntoIterator<Item = &'a BinaryFile>, pattern: Opt
 #[derive(Default)]
 pub struct Edited {
     files: BTreeMap<String, Known>,
+    /// The time of the newest program.
+    built: Option<SystemTime>,
 }
 
 impl Edited {
@@ -52,6 +54,7 @@ impl Edited {
         for binary in binaries {
             let program = &binary.map().program;
             let built = fs::metadata(binary.path()).and_then(|data| data.modified()).ok();
+            self.built = self.built.max(built);
             for (number, path) in (0..).zip(&program.files) {
                 let known = self.files.entry(path.clone()).or_default();
                 match program.checksums.get(&number) {
@@ -62,12 +65,23 @@ impl Edited {
         }
     }
 
+    /// What is wrong with a file as it is now. A file that no program knows is compared with the newest one.
+    pub fn fault(&self, path: &str) -> Option<&'static str> {
+        let unknown = Known { built: self.built, ..Known::default() };
+        fault(self.files.get(path).unwrap_or(&unknown), path)
+    }
+
+    /// Sentences on the source files, of those that are wanted, that are not what was built.
+    pub fn remarks(&self, wanted: impl Fn(&str) -> bool) -> Vec<String> {
+        let wanted = self.files.iter().filter(|(path, _)| wanted(path));
+        let remark = |(path, known): (&String, &Known)| {
+            fault(known, path).map(|fault| format!("{path}: {fault}: counts stand on the lines that it had then"))
+        };
+        wanted.filter_map(remark).collect()
+    }
+
     /// Says which source files, of those that are wanted, are not what was built.
     pub fn note(&self, wanted: impl Fn(&str) -> bool) {
-        for (path, known) in self.files.iter().filter(|(path, _)| wanted(path)) {
-            if let Some(fault) = fault(known, path) {
-                lines::note(format_args!("note: {path}: {fault}: counts stand on the lines that it had then"));
-            }
-        }
+        self.remarks(wanted).iter().for_each(|remark| lines::note(format_args!("note: {remark}")));
     }
 }

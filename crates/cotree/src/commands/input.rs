@@ -126,6 +126,11 @@ impl Loaded {
         &self.recovered
     }
 
+    /// Where the profile is: a file, or a folder of profiles.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// The binaries of its link units.
     pub fn binaries(&self) -> impl Iterator<Item = &BinaryFile> {
         self.recovered.iter().map(|(binary, _)| binary)

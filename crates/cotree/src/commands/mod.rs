@@ -1,9 +1,11 @@
 //! The subcommands that drive no other tool: each has a struct of arguments and a `run` function.
 
 pub mod annotate;
+mod browser;
 pub mod cfg;
 pub mod costs;
 pub mod coverage;
+mod coverage_html;
 pub mod demo;
 pub mod diff;
 pub mod dump;

@@ -67,6 +67,10 @@ impl FileSources {
 }
 
 impl Sources for FileSources {
+    fn bytes(&self, path: &str) -> Option<Vec<u8>> {
+        Self::bytes(path)
+    }
+
     fn exists(&self, path: &str) -> bool {
         fs::metadata(Self::place(path)).is_ok_and(|data| data.is_file())
     }

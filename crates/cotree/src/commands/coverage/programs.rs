@@ -4,6 +4,7 @@
 //! limit: each build has a map of its own, and what they count is added up by file, function and version of the
 //! function.
 
+use super::super::coverage_html::Ran;
 use super::super::edited::Edited;
 use super::super::input::{Binaries, Input, Loaded, Reader, warn_of_gone};
 use super::super::into_report;
@@ -34,6 +35,8 @@ pub struct Programs {
     doubted: Doubted,
     names: SourceNames,
     edited: Edited,
+    /// What pages say of the runs.
+    pub ran: Ran,
 }
 
 /// What profiles have counted of one build.
@@ -55,11 +58,13 @@ impl Programs {
         if profiles.is_empty() {
             let binaries = Binaries { binaries: named.values().cloned().collect() };
             let newest = Input { profile: None, binaries }.load(Reader::Program)?;
+            programs.ran.profiles.push(newest.path().to_owned());
             for recovery in newest.into_recovered() {
                 named.remove(&recovery.0.unit());
                 programs.add(recovery)?;
             }
         } else {
+            programs.ran.profiles.extend_from_slice(profiles);
             programs.add_profiles(profiles, &mut named)?;
         }
         programs.add_unused(named.into_values())?;
@@ -67,6 +72,7 @@ impl Programs {
         let Self { not_counted, left_in_the_midst, .. } = programs;
         let all = CoverageCounters { not_counted, left_in_the_midst, ..CoverageCounters::default() };
         all.remarks().iter().for_each(|remark| lines::note(format_args!("note: {remark}")));
+        programs.ran.notes.extend(all.remarks());
         vouched.say(None, programs.doubted)?;
         if programs.programs.is_empty() {
             return Err(miette!(
@@ -143,6 +149,7 @@ impl Programs {
                 return Err(into_report(error));
             }
         }
+        self.ran.notes.extend(gone.values().map(|error| format!("left out: {error}")));
         warn_of_gone(&gone.into_values().collect::<Vec<_>>(), all);
         Ok(())
     }
@@ -150,6 +157,7 @@ impl Programs {
     /// Adds a build that has run.
     fn add(&mut self, recovery: Recovery) -> Result<()> {
         self.doubted.add(&recovery);
+        self.ran.add(&recovery);
         let path = recovery.0.path().to_owned();
         let loaded = Loaded::of_sums(path.clone(), vec![recovery], &self.names);
         let units = loaded.units_with_blocks()?;

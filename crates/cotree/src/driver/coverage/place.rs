@@ -66,9 +66,9 @@ impl Place {
         self.folder.join("programs")
     }
 
-    /// The pages.
+    /// The folder that gets the folder `html` with pages.
     pub fn pages(&self) -> PathBuf {
-        self.folder.join("html")
+        self.folder.clone()
     }
 
     /// The pattern of the profiles' names.

@@ -1,0 +1,137 @@
+//! The page of all files: sums, what a reader must know, and a table of files by folders.
+
+use super::about::{About, Doubtful};
+use super::tree::{FileEntry, Row, rows};
+use crate::html::figures::{bar_class, level, share_cell};
+use crate::html::frame::Frame;
+use crate::region_coverage::summary::{FileSummary, Ratio};
+use crate::terminal::{counted, grouped, percent};
+use maud::{Markup, PreEscaped, html};
+
+/// The rows of a group. Browsers lay out only the groups that are seen.
+const GROUP: usize = 100;
+
+/// What is summed up, with its title.
+pub(super) fn totals(summary: &FileSummary) -> [(&'static str, Ratio); 4] {
+    [
+        ("Lines", summary.lines),
+        ("Functions", summary.functions),
+        ("Regions", summary.regions),
+        ("Branches", summary.branches),
+    ]
+}
+
+/// The page.
+pub(super) fn page(files: &[FileEntry<'_>], about: &About) -> String {
+    let mut total = FileSummary::default();
+    files.iter().for_each(|file| total.add(&file.summary));
+    let main = html! {
+        section.totals aria-label="Totals" {
+            @for (what, Ratio { covered, total }) in totals(&total) {
+                div class={ "total " (bar_class(covered, total)) " " (level(covered, total)) } {
+                    h2 { (what) }
+                    b { (percent(covered.into(), total.into())) }
+                    small { (grouped(covered.into())) " of " (grouped(total.into())) }
+                    span.bar {}
+                }
+            }
+        }
+        (about_profile(about))
+        section.files aria-labelledby="files-title" {
+            h2 id="files-title" { "Files" }
+            (table(files))
+        }
+    };
+    let bar = html! {
+        nav.crumbs aria-label="Breadcrumb" { h1 { span { "Coverage of " } (about.title) } }
+        div.tools {}
+    };
+    let footer = html! { p { (counted(files.len() as u128, "file")) } };
+    Frame { title: &format!("Coverage of {}", about.title), root: "", kind: "overview", bar, main, footer }.page()
+}
+
+fn about_profile(about: &About) -> Markup {
+    html! {
+        section.about aria-label="The profile" {
+            dl.facts {
+                @for fact in &about.facts { div { dt { (fact.name) } dd { (fact.value) } } }
+            }
+            @if about.notes.is_empty() && about.doubtful.is_empty() {
+                p.exact { "Every count is the number of times that it happened." }
+            } @else {
+                ul.notes { @for note in &about.notes { li { (note) } } }
+                (doubtful(&about.doubtful))
+            }
+        }
+    }
+}
+
+/// The functions that are not vouched for, behind a fold.
+fn doubtful(functions: &[Doubtful]) -> Markup {
+    html! {
+        @if !functions.is_empty() {
+            details.doubtful {
+                summary { (counted(functions.len() as u128, "function")) " that cannot be vouched for, and why" }
+                ul {
+                    @for function in functions {
+                        li { code { (function.name) } ": " (function.reasons.join("; ")) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn table(files: &[FileEntry<'_>]) -> Markup {
+    let rows = rows(files);
+    html! {
+        table.tree id="files" {
+            caption { "Files by folders" }
+            thead {
+                tr {
+                    th scope="col" { "File" }
+                    th scope="col" { "Lines" }
+                    th scope="col" { "Missed" }
+                    @for (what, _) in &totals(&FileSummary::default())[1..] { th scope="col" { (what) } }
+                }
+            }
+            @for group in rows.chunks(GROUP) {
+                tbody {
+                    @for row in group {
+                        @match row {
+                            Row::Folder { depth, path, files, summary } => {
+                                tr class={ "d " (indent(*depth)) } {
+                                    th { span { (path) } small { (counted(*files as u128, "file")) } }
+                                    (cells(summary))
+                                }
+                            },
+                            Row::File { depth, index, name } => {
+                                @let file = &files[*index];
+                                tr class={ "f " (indent(*depth)) } {
+                                    th { a href=(file.part(1)) { span { (file.shown[..*name]) } (file.shown[*name..]) } }
+                                    (cells(&file.summary))
+                                }
+                            },
+                        }
+                        (PreEscaped("\n"))
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The class of a row by its depth.
+fn indent(depth: usize) -> String {
+    const DEEPEST: usize = 9;
+    format!("i{}", depth.min(DEEPEST))
+}
+
+fn cells(summary: &FileSummary) -> Markup {
+    let [(_, lines), others @ ..] = totals(summary);
+    html! {
+        (share_cell(lines.covered, lines.total))
+        td.missed { (grouped(lines.missed().into())) }
+        @for (_, ratio) in others { (share_cell(ratio.covered, ratio.total)) }
+    }
+}

@@ -1,0 +1,235 @@
+//! The pages of coverage, read as a browser reads them and held against the tracefile and the table.
+
+mod page;
+
+use crate::project::{Project, succeed};
+use page::{Line, Page, check};
+use std::collections::BTreeMap;
+use std::fs;
+
+macro_rules! source {
+    ($name:literal) => {
+        ($name, include_str!(concat!("../../programs/coverage/", $name)))
+    };
+}
+
+/// The page of a source file, by its name without folders.
+fn page_of<'p>(pages: &'p BTreeMap<String, Page>, file: &str) -> &'p Page {
+    let is_its = |page: &&Page| page.all("title", "").any(|title| title.text == format!("{file} – coverage"));
+    pages.values().find(is_its).unwrap_or_else(|| panic!("{file}: {:?}", pages.keys()))
+}
+
+/// Holds the pages in `coverage/html` against what `cotree coverage` says in its other forms.
+fn compare(project: &Project, profile: &str) -> BTreeMap<String, Page> {
+    project.ok(&format!("coverage --lcov -o lines.info {profile}"));
+    let json: serde_json::Value =
+        serde_json::from_str(&project.ok(&format!("coverage --json {profile}"))).expect("JSON");
+    assert_eq!(project.ok(&format!("coverage --html {profile}")), "coverage/html/index.html\n");
+    let pages = check(&project.path("coverage/html"));
+
+    // Lines and branches.
+    let mut lines: BTreeMap<u32, Line> = BTreeMap::new();
+    let mut branches: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
+    let mut counted = 0;
+    for record in fs::read_to_string(project.path("lines.info")).expect("a tracefile").lines() {
+        let (kind, value) = record.split_once(':').unwrap_or((record, ""));
+        let numbers: Vec<&str> = value.split(',').collect();
+        match (kind, numbers.as_slice()) {
+            ("SF", [path]) => {
+                lines = page_of(&pages, path.rsplit('/').next().expect("a name")).lines();
+                branches = lines.keys().map(|line| (*line, (0, 0))).collect();
+                counted = 0;
+            }
+            ("DA", [line, count]) => {
+                assert_eq!(lines[&line.parse().expect("a line")].count, count.parse().ok(), "{record}");
+                counted += 1;
+            }
+            ("BRDA", [line, _, _, count]) => {
+                let (seen, all) = branches.get_mut(&line.parse().expect("a line")).expect("a line");
+                *seen += u64::from(*count != "-" && *count != "0");
+                *all += 1;
+            }
+            ("end_of_record", _) => {
+                assert_eq!(lines.values().filter(|line| line.count.is_some()).count(), counted);
+                for (line, outcomes) in &branches {
+                    assert_eq!(lines[line].branches, *outcomes, "line {line}: {:?}", lines[line]);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    // Files and their sums.
+    let overview = &pages["index.html"];
+    let rows: Vec<_> = overview.all("tr", "f").collect();
+    let files = json["files"].as_array().expect("files");
+    assert_eq!(rows.len(), files.len());
+    for file in files {
+        let path = file["path"].as_str().expect("a path");
+        let row = rows.iter().find(|row| {
+            overview.within(row, "a").next().is_some_and(|link| path.ends_with(&format!("/{}", link.text)))
+        });
+        let cells: Vec<&str> = overview.within(row.expect("a row"), "td").map(|cell| cell.text.as_str()).collect();
+        for (column, what) in [(0, "lines"), (2, "functions"), (3, "regions"), (4, "branches")] {
+            let [covered, total] = ["covered", "total"].map(|part| file[what][part].as_u64().expect("a number"));
+            let shown = cells[column].split_once('%').map(|(_, shown)| shown.to_owned()).unwrap_or_default();
+            assert_eq!(shown, if total == 0 { String::new() } else { format!("{covered}/{total}") }, "{path} {what}");
+        }
+    }
+    for (what, total) in ["Lines", "Functions", "Regions", "Branches"].iter().zip(overview.all("div", "total")) {
+        let [covered, all] = ["covered", "total"].map(|part| &json["total"][what.to_lowercase()][part]);
+        assert!(total.text.starts_with(what) && total.text.ends_with(&format!("{covered} of {all}")), "{}", total.text);
+    }
+    pages
+}
+
+/// Counts, branches and marks in lines; folders that are replaced, and those that are not.
+#[test]
+fn pages_of_cxx_agree_with_the_tracefile() {
+    let project = Project::new(&[source!("a.cc"), source!("b.cc"), source!("lib.h")]);
+    project.ok("--coverage c++ -O1 a.cc b.cc -o ours");
+    succeed(project.command(project.path("ours")).env("COTREE_FILE", "ours.cotree"));
+    let pages = compare(&project, "ours.cotree");
+    let header = page_of(&pages, "lib.h").lines();
+    let instances = header.values().find(|line| line.text.contains("instances")).expect("a template");
+    assert!(instances.text.contains("pick<int>(bool, int, int)"), "{instances:?}");
+    let overview = &pages["index.html"];
+    let facts = overview.all("dl", "facts").next().expect("facts");
+    assert!(facts.text.contains("Profileours.cotree") && facts.text.contains(" UTC"), "{}", facts.text);
+    let notes: Vec<&str> = overview.all("li", "").map(|note| note.text.as_str()).collect();
+    let said = project.cotree("coverage ours.cotree").output().expect("it starts").stderr;
+    let said = String::from_utf8(said).expect("text");
+    assert!(!notes.is_empty() && notes.iter().all(|note| said.contains(note)), "{notes:?} {said}");
+
+    // The pages take the place of older ones, and of nothing else.
+    project.ok("coverage --html --ignore-filename-regex lib[.]h$ ours.cotree");
+    assert_eq!(check(&project.path("coverage/html")).len(), 3);
+    fs::write(project.path("coverage/html/notes.txt"), "mine").expect("a file");
+    let refused = project.fails("coverage --html ours.cotree");
+    assert!(refused.contains("notes.txt in it was not written by cotree"), "{refused}");
+    assert!(project.path("coverage/html/index.html").exists());
+    assert!(project.fails("coverage --output-dir out ours.cotree").contains("--html"));
+    assert!(project.fails("coverage --html --json ours.cotree").contains("cannot be used with"));
+
+    // A browser of the user's choice opens them.
+    fs::write(project.path("browser"), "#!/bin/sh\necho \"$2\" > opened\n").expect("a file");
+    succeed(project.command("chmod").args(["+x", "browser"]));
+    let mut open = project.cotree("coverage --open --output-dir out ours.cotree");
+    succeed(open.env("BROWSER", format!("/nonexistent/browser:{} --new", project.path("browser").display())));
+    assert_eq!(fs::read_to_string(project.path("opened")).expect("a page"), "out/html/index.html\n");
+
+    // Texts that were edited or are gone.
+    let text = fs::read_to_string(project.path("a.cc")).expect("a text");
+    fs::write(project.path("a.cc"), text.lines().take(9).collect::<Vec<_>>().join("\n")).expect("a file");
+    fs::remove_file(project.path("b.cc")).expect("a file");
+    project.ok("coverage --html --output-dir out ours.cotree");
+    let pages = check(&project.path("out/html"));
+    let notes =
+        |file: &str| page_of(&pages, file).all("ul", "notes").map(|notes| notes.text.clone()).collect::<String>();
+    assert!(
+        notes("a.cc").contains("edited since the program was built") && notes("a.cc").contains("behind line 9"),
+        "{}",
+        notes("a.cc")
+    );
+    assert!(notes("b.cc").contains("The source is not there"), "{}", notes("b.cc"));
+    let ranges = page_of(&pages, "b.cc").all("table", "ranges").next().expect("lines by numbers");
+    assert!(ranges.text.starts_with("Lines by their numbers"), "{}", ranges.text);
+    assert_eq!(notes("lib.h"), "");
+}
+
+#[test]
+fn pages_of_rust_agree_with_the_tracefile() {
+    let manifest = "[package]\nname = \"m\"\nversion = \"0.0.0\"\nedition = \"2021\"\n[workspace]\n";
+    let project = Project::new(&[("Cargo.toml", manifest), ("src/main.rs", source!("generics.rs").1)]);
+    succeed(project.cotree("--coverage cargo run --quiet").env("COTREE_FILE", "ours.cotree"));
+    let pages = compare(&project, "ours.cotree");
+    let lines = page_of(&pages, "main.rs").lines();
+    assert!(lines.values().any(|line| line.class == "u") && lines.values().any(|line| line.class == "r"));
+}
+
+/// What a line has beyond its count: parts that did not run, what the preprocessor leaves out, macros.
+#[test]
+fn parts_of_lines_are_marked() {
+    let source = "#include <stdio.h>\n\
+        #define TWICE(x) ((x) ? (x) * 2 : 7)\n\
+        static int f(int x, int y) {\n\
+        \tif (x && y) return 1; else return 2;\n\
+        #ifdef NEVER\n\
+        \treturn 3;\n\
+        #endif\n\
+        }\n\
+        int main(void) {\n\
+        \tfor (long i = 0; i < 1234567; i++) { }\n\
+        \treturn f(1, 0) == 2 && TWICE(1) == 2 ? 0 : 1;\n\
+        }\n\
+        int never(void) { return 1; } // LCOV_EXCL_LINE\n";
+    let project = Project::new(&[("m.c", source)]);
+    project.ok("--coverage cc -O1 m.c -o m");
+    succeed(project.command(project.path("m")).env("COTREE_FILE", "m.cotree"));
+    let pages = compare(&project, "m.cotree");
+    let page = page_of(&pages, "m.c");
+    let lines = page.lines();
+    let classes: Vec<&str> = lines.values().map(|line| line.class.as_str()).collect();
+    assert_eq!(classes, ["", "p", "r", "p", "s", "s", "s", "r", "r", "r", "p", "r", "e"], "{lines:?}");
+    assert_eq!(pages["index.html"].all("p", "exact").count(), 1);
+    assert_eq!((&lines[&4].marks[..], lines[&4].branches), (&["return 1".to_owned()][..], (2, 4)));
+    assert!(lines[&4].text.starts_with("\tif (x && y) return 1; else return 2;"), "{:?}", lines[&4]);
+    assert!(lines[&11].text.contains("in a macro, line 2"), "{:?}", lines[&11]);
+    assert_eq!((lines[&10].count, lines[&11].marks.join("|")), (Some(1_234_568), "1".into()));
+    let condition = page.all("span", "c").find(|condition| condition.text == "x").expect("a condition");
+    assert_eq!(condition.attribute("title"), "true once, false never");
+    let short = page.all("td", "").find(|cell| cell.text == "1,234,568").expect("a count");
+    assert_eq!(short.attribute("title"), "1.2 million");
+}
+
+/// Names and texts that would be code, or command a terminal, stay text.
+#[test]
+fn hostile_names_and_texts_are_text() {
+    let project = Project::new(&[]);
+    let long = "x".repeat(100_000);
+    let names = ["<script>.c", "a b.c", "a-b.c", "two\nlines.c", "%2e%2e.c", "q\"'&amp;.c", "d/../d/up.c"];
+    fs::create_dir(project.path("d")).expect("a folder");
+    let mut build = project.cotree("--coverage cc -O1 -w main.c -o m");
+    let mut main = String::from("int main(void) { int sum = 0;\n");
+    for (number, name) in names.iter().enumerate() {
+        let text = format!(
+            "/* </script><script>alert(1)</script> <!-- & &lt; \u{202e} \u{1b}[31m \x07 */\r\n\
+             int f{number}(int x) {{ return x\t? 1 : 2; }} // </td></table> ü€\r\n\
+             // {long}\r\n\
+             const char *s{number} = \"</textarea><img src=x onerror=alert(1)>\"; "
+        );
+        let mut bytes = text.into_bytes();
+        bytes.extend(b"// \xff\xfe\xc3\n");
+        fs::write(project.path(name), bytes).expect("a file");
+        build.arg(name);
+        main += &format!("int f{number}(int); sum += f{number}({number});\n");
+    }
+    fs::write(project.path("main.c"), main + "return sum == 0; }\n").expect("a file");
+    succeed(&mut build);
+    succeed(project.command(project.path("m")).env("COTREE_FILE", "m.cotree"));
+    let pages = compare_names(&project, &names);
+    for (path, page) in pages.iter().filter(|(path, _)| path.starts_with("files/") && !path.contains("main.c")) {
+        let lines = page.lines();
+        assert!(lines[&1].text.starts_with("/* </script><script>alert(1)</script> <!-- & &lt; � ␛[31m ␇ */"), "{path}");
+        assert!(lines[&2].text.starts_with("int f") && lines[&2].text.contains("x\t? 1 : 2; } // </td></table> ü€"));
+        assert_eq!((lines[&2].count, lines[&2].class.as_str()), (Some(1), "p"), "{path}");
+        assert!(lines[&3].text.ends_with(" … 80,003 more bytes"), "{path}");
+        assert!(lines[&4].text.ends_with("// ���"), "{path}: {}", lines[&4].text);
+        assert_eq!(page.all("img", "").count() + page.all("textarea", "").count(), 0);
+        assert_eq!(page.all("script", "").count(), 2);
+    }
+}
+
+/// Writes pages; each of the files has one, and is called by its name.
+fn compare_names(project: &Project, names: &[&str]) -> BTreeMap<String, Page> {
+    project.ok("coverage --html m.cotree");
+    let pages = check(&project.path("coverage/html"));
+    assert_eq!(pages.len(), names.len() + 2, "{:?}", pages.keys());
+    let overview = &pages["index.html"];
+    let links: Vec<&str> = overview.all("a", "").map(|link| link.text.as_str()).collect();
+    for name in names {
+        let shown = name.replace('\n', "␊").replace("d/../d", "d");
+        assert!(links.contains(&shown.as_str()), "{shown}: {links:?}");
+    }
+    pages
+}
