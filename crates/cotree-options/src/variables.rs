@@ -20,8 +20,14 @@ pub(crate) const VARIABLES: [(&str, &str); 9] = [
 ];
 
 /// What cotree tells itself from step to step of a build.
-const INTERNAL: [&str; 4] =
-    ["COTREE_COVERAGE_TARGET", "COTREE_HOST_TEST_FLAGS", "COTREE_HOST_TEST_KEY", "COTREE_RUSTC_WRAPPER"];
+const INTERNAL: [&str; 6] = [
+    "COTREE_COVERAGE_TARGET",
+    "COTREE_HOST_TEST_FLAGS",
+    "COTREE_HOST_TEST_KEY",
+    "COTREE_MEMBERS",
+    "COTREE_MEMBER_FLAGS",
+    "COTREE_RUSTC_WRAPPER",
+];
 
 /// Names that are less alike are no slips of the pen.
 const ALIKE: f64 = 0.75;

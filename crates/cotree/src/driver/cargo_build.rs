@@ -6,10 +6,11 @@
 //! one changes; a separate target folder protects ordinary builds from that.
 
 use super::cargo_config::{Debug, Settings};
+use super::cargo_host_tests::Chosen;
 use super::cargo_line::{Line, current_folder};
 use super::cargo_workspace::{Rustc, Workspace};
 use super::unpack::{Toolkit, driver_option};
-use super::{Error, KEEP_CODE, cargo_host_tests, linker};
+use super::{Error, KEEP_CODE, linker};
 use crate::lines;
 use cotree_core::method::Method;
 use cotree_options::BuildOptions;
@@ -20,9 +21,14 @@ use std::process::{Command, ExitCode};
 /// Separates flags in `CARGO_ENCODED_RUSTFLAGS`.
 const SEPARATOR: &str = "\x1f";
 
+/// Tells sources that they are profiled.
+const PROFILED: &str = "--cfg=cotree";
+
 /// What a build gets besides the options of ours.
 #[derive(Clone, Debug, Default)]
 pub struct Further {
+    /// Only packages of the workspace are counted; others are built as ever.
+    pub members_only: bool,
     /// Sources are told by `cfg(coverage)` that their coverage is counted.
     pub coverage_cfg: bool,
     /// The folder in which the programs of documentation tests are kept.
@@ -93,9 +99,24 @@ pub fn command(mut options: BuildOptions, line: &Line, further: &Further) -> Res
         // As for profiles; of several such flags the last one counts.
         flags.push("-Clto=off".into());
     }
+    let host_flags = || {
+        let mut flags = configuration(further, &rustc);
+        flags.extend(self::flags(&options, &toolkit, &rustc, &rustc.host));
+        flags
+    };
+    let mut chosen = Chosen {
+        host_tests: workspace.has_macros().then(host_flags),
+        members: further.members_only.then(|| (flags.clone(), workspace.folders())),
+    };
+    let wrapped = chosen.give(&mut cargo, &settings, &toolkit);
+    if !wrapped {
+        chosen.members = None;
+    }
     // Documentation tests are built by rustdoc and link the same bitcode.
     for (variable, key) in [("RUSTFLAGS", "rustflags"), ("RUSTDOCFLAGS", "rustdocflags")] {
-        let mut flags = flags.clone();
+        // What asks whether it is profiled may stand in any package.
+        let all = variable == "RUSTDOCFLAGS" || chosen.members.is_none();
+        let mut flags = if all { flags.clone() } else { vec![PROFILED.to_owned()] };
         if variable == "RUSTDOCFLAGS" {
             flags.extend(doc_test_flags(further, &toolkit, &rustc, &settings, &target));
         }
@@ -115,11 +136,6 @@ pub fn command(mut options: BuildOptions, line: &Line, further: &Further) -> Res
     if settings.debug_of(&profile) == Debug::None {
         let variable = format!("CARGO_PROFILE_{}_DEBUG", profile.to_uppercase().replace('-', "_"));
         cargo.env(variable, "line-tables-only");
-    }
-    if workspace.has_macros() {
-        let mut flags = configuration(further, &rustc);
-        flags.extend(self::flags(&options, &toolkit, &rustc, &rustc.host));
-        cargo_host_tests::give(&mut cargo, &flags, &settings, &toolkit);
     }
     let said = options.profile_file.is_some() || std::env::var_os("COTREE_FILE").is_some();
     if line.kind.runs_tests() && !said {
@@ -150,7 +166,7 @@ fn flags(options: &BuildOptions, toolkit: &Toolkit, rustc: &Rustc, target: &str)
     let linker = std::env::var(linker::CHOICE).unwrap_or_default();
     let linker = if linker.is_empty() { "bfd" } else { &linker };
     let mut flags = vec![
-        "--cfg=cotree".into(),
+        PROFILED.into(),
         format!("-Clinker-plugin-lto={}", toolkit.plugin().display()),
         format!("-Clink-arg=-fuse-ld={linker}"),
         // gcc and clang look here for the linker of that name, and find us in front of it.

@@ -1,9 +1,12 @@
-//! Unit tests of procedural macros.
+//! Crates that get flags of ours by our standing in front of rustc: unit tests of procedural macros, and members.
 //!
 //! Cargo builds a procedural macro for the machine that builds, and keeps our flags from it: the compiler loads it, and
 //! nothing of ours belongs there. Its unit tests are an ordinary program, but cargo keeps the flags from them as well.
 //! So we stand in front of rustc (`RUSTC_WRAPPER`) and add the flags to these tests. A wrapper of the user's is started
 //! behind ours.
+//!
+//! `cargo cotree coverage` gives its flags to the packages of the workspace in the same manner, and to no other package:
+//! those that others have made are built as ever, once, and take no part in what each link does.
 //!
 //! `RUSTC_WORKSPACE_WRAPPER` would not do: its path becomes part of the names of symbols, by which a build finds its
 //! profile.
@@ -28,31 +31,73 @@ const FLAGS: &str = "COTREE_HOST_TEST_FLAGS";
 const SEPARATOR: &str = "\x1f";
 /// The variable that changes with the flags.
 const KEY: &str = "COTREE_HOST_TEST_KEY";
+/// The variable that holds the flags of members, and that of the members' folders, with [`SEPARATOR`] between them.
+const MEMBER_FLAGS: &str = "COTREE_MEMBER_FLAGS";
+const MEMBERS: &str = "COTREE_MEMBERS";
 /// The variable that holds the user's own wrapper.
 const THEIRS: &str = "COTREE_RUSTC_WRAPPER";
 
-/// Makes cargo count the unit tests of procedural macros, or says that they are not counted.
-pub fn give(cargo: &mut Command, flags: &[String], settings: &Settings, toolkit: &Toolkit) {
-    let variables = ["RUSTC_WRAPPER", "CARGO_BUILD_RUSTC_WRAPPER"];
-    let from_environment = variables.iter().find_map(std::env::var_os).map(PathBuf::from);
-    let theirs = from_environment.or_else(|| settings.rustc_wrapper().map(PathBuf::from));
-    let theirs = theirs.filter(|path| !path.as_os_str().is_empty());
-    // Only cargo knows which folder a relative path in a file starts from.
-    if let Some(path) = theirs.as_ref().filter(|path| path.is_relative() && path.components().count() > 1) {
-        lines::note(format_args!(
-            "cotree: the unit tests of procedural macros are not counted, since {} stands in front of rustc: name it by an \
-             absolute path, or unset RUSTC_WRAPPER and build.rustc-wrapper",
-            path.display()
-        ));
-        return;
+/// Flags for crates that are known one by one.
+#[derive(Debug, Default)]
+pub struct Chosen {
+    /// For unit tests of procedural macros, if the workspace has any.
+    pub host_tests: Option<Vec<String>>,
+    /// For the packages in these folders.
+    pub members: Option<(Vec<String>, Vec<PathBuf>)>,
+}
+
+impl Chosen {
+    /// Makes cargo build these crates with the flags; tells whether that can be done.
+    pub fn give(&self, cargo: &mut Command, settings: &Settings, toolkit: &Toolkit) -> bool {
+        if self.host_tests.is_none() && self.members.is_none() {
+            return true;
+        }
+        let variables = ["RUSTC_WRAPPER", "CARGO_BUILD_RUSTC_WRAPPER"];
+        let from_environment = variables.iter().find_map(std::env::var_os).map(PathBuf::from);
+        let theirs = from_environment.or_else(|| settings.rustc_wrapper().map(PathBuf::from));
+        // The variables of a shell may name us already.
+        let ours = toolkit.rustc_wrapper();
+        let theirs = theirs.filter(|path| !path.as_os_str().is_empty() && *path != ours);
+        // Only cargo knows which folder a relative path in a file starts from.
+        if let Some(path) = theirs.as_ref().filter(|path| path.is_relative() && path.components().count() > 1) {
+            if self.host_tests.is_some() {
+                lines::note(format_args!(
+                    "cotree: the unit tests of procedural macros are not counted, since {} stands in front of rustc: name it \
+                     by an absolute path, or unset RUSTC_WRAPPER and build.rustc-wrapper",
+                    path.display()
+                ));
+            }
+            return false;
+        }
+        cargo.env("RUSTC_WRAPPER", ours);
+        if let Some(theirs) = theirs {
+            cargo.env(THEIRS, theirs);
+        }
+        let mut hasher = DefaultHasher::new();
+        if let Some(flags) = &self.host_tests {
+            flags.hash(&mut hasher);
+            cargo.env(FLAGS, flags.join(SEPARATOR));
+        }
+        if let Some((flags, folders)) = &self.members {
+            flags.hash(&mut hasher);
+            let folders: Vec<_> = folders.iter().map(|folder| folder.display().to_string()).collect();
+            cargo.env(MEMBER_FLAGS, flags.join(SEPARATOR)).env(MEMBERS, folders.join(SEPARATOR));
+        }
+        cargo.env(KEY, format!("{:016x}", hasher.finish()));
+        true
     }
-    cargo.env("RUSTC_WRAPPER", toolkit.rustc_wrapper());
-    if let Some(theirs) = theirs {
-        cargo.env(THEIRS, theirs);
-    }
-    let mut hasher = DefaultHasher::new();
-    flags.hash(&mut hasher);
-    cargo.env(FLAGS, flags.join(SEPARATOR)).env(KEY, format!("{:016x}", hasher.finish()));
+}
+
+/// The flags that a crate gets, by what cargo gives to rustc.
+fn flags_of(arguments: &[OsString]) -> Option<String> {
+    let variable = if is_for_host(arguments) {
+        arguments.iter().any(|word| word == "--test").then_some(FLAGS)?
+    } else {
+        let folder = std::env::var("CARGO_MANIFEST_DIR").ok()?;
+        let members = std::env::var(MEMBERS).ok()?;
+        members.split(SEPARATOR).any(|member| member == folder).then_some(MEMBER_FLAGS)?
+    };
+    std::env::var(variable).ok()
 }
 
 /// Stands in front of rustc: `arguments` are its path and what cargo gives to it.
@@ -66,10 +111,12 @@ pub fn rustc(arguments: &[OsString]) -> Result<ExitCode, Error> {
         });
     };
     let mut command = Command::new(program);
-    command.args(all).env_remove(FLAGS).env_remove(THEIRS);
-    let counted = is_host_test(arguments);
-    if counted {
-        let flags = std::env::var(FLAGS).unwrap_or_default();
+    command.args(all);
+    for variable in [FLAGS, MEMBER_FLAGS, MEMBERS, THEIRS] {
+        command.env_remove(variable);
+    }
+    let flags = flags_of(arguments);
+    if let Some(flags) = &flags {
         command.args(flags.split(SEPARATOR).filter(|flag| !flag.is_empty()));
         let has_lines = |word: &OsString| word.to_string_lossy().starts_with("debuginfo");
         if !arguments.iter().any(has_lines) {
@@ -79,7 +126,7 @@ pub fn rustc(arguments: &[OsString]) -> Result<ExitCode, Error> {
     let status = command
         .status()
         .map_err(|error| Error::Start { tool: command.get_program().to_string_lossy().into_owned(), error })?;
-    if counted && status.success() {
+    if flags.is_some() && status.success() {
         depend_on_key(arguments)?;
     }
     Ok(exit_code(status))
@@ -102,10 +149,9 @@ fn dependencies(arguments: &[OsString]) -> Option<PathBuf> {
     Some(Path::new(&after("--out-dir")?).join(name))
 }
 
-/// Is it a test program for the machine that builds? All else that we count is built for a target that is named.
-fn is_host_test(arguments: &[OsString]) -> bool {
-    let named = |word: &OsString| word == "--target" || word.to_string_lossy().starts_with("--target=");
-    arguments.iter().any(|word| word == "--test") && !arguments.iter().any(named)
+/// Is it for the machine that builds? What we count is built for a target that is named, except for test programs.
+fn is_for_host(arguments: &[OsString]) -> bool {
+    !arguments.iter().any(|word| word == "--target" || word.to_string_lossy().starts_with("--target="))
 }
 
 #[cfg(test)]
@@ -113,13 +159,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_tests_of_the_host_get_flags() {
-        let is = |line: &str| is_host_test(&line.split(' ').map(OsString::from).collect::<Vec<_>>());
+    fn a_target_is_named_for_what_is_counted() {
+        let is = |line: &str| is_for_host(&line.split(' ').map(OsString::from).collect::<Vec<_>>());
         assert!(is("--crate-name pm --test -C prefer-dynamic"));
-        assert!(!is("--crate-name pm --crate-type proc-macro"));
         assert!(!is("--crate-name a --test --target x86_64-unknown-linux-gnu"));
         assert!(!is("--crate-name a --test --target=x86_64-unknown-linux-gnu"));
-        assert!(!is("-vV"));
     }
 
     #[test]

@@ -45,6 +45,7 @@ pub struct Workspace {
 
 #[derive(Deserialize)]
 pub struct Package {
+    manifest_path: PathBuf,
     targets: Vec<Target>,
 }
 
@@ -54,6 +55,11 @@ struct Target {
 }
 
 impl Workspace {
+    /// The folders of the members.
+    pub fn folders(&self) -> Vec<PathBuf> {
+        self.packages.iter().filter_map(|package| package.manifest_path.parent().map(Path::to_owned)).collect()
+    }
+
     /// Is a member a procedural macro?
     pub fn has_macros(&self) -> bool {
         let targets = self.packages.iter().flat_map(|package| &package.targets);

@@ -53,6 +53,7 @@ const PROGRAM: &str = r#"fn main() {
         std::process::abort();
     }
     loud::upper!(loud);
+    other::greet();
 }
 "#;
 
@@ -89,12 +90,15 @@ fn shouts() {
 }
 "#;
 
-/// A workspace of a library with a program, and a procedural macro.
+/// A workspace of a library with a program, and a procedural macro. What the program depends on besides is no member.
 fn workspace() -> Project {
     let package = |name: &str| format!("[package]\nname = '{name}'\nversion = '0.1.0'\nedition = '2024'\n");
-    let app = package("app") + "[features]\nextra = []\n[dependencies]\nloud = { path = '../loud' }\n";
+    let app = package("app")
+        + "[features]\nextra = []\n[dependencies]\nloud = { path = '../loud' }\nother = { path = '../vendor/other' }\n";
     Project::new(&[
-        ("Cargo.toml", "[workspace]\nmembers = ['app', 'loud']\nresolver = '2'\n"),
+        ("Cargo.toml", "[workspace]\nmembers = ['app', 'loud']\nexclude = ['vendor']\nresolver = '2'\n"),
+        ("vendor/other/Cargo.toml", &package("other")),
+        ("vendor/other/src/lib.rs", "pub fn greet() {\n    #[cfg(coverage)]\n    panic!();\n}\n"),
         ("app/Cargo.toml", &app),
         ("app/src/lib.rs", LIBRARY),
         ("app/src/main.rs", PROGRAM),

@@ -59,8 +59,12 @@ fn run_programs(options: &BuildOptions, asked: &Asked, runs: Runs, mut cargo: Li
     cargo.rest.splice(0..0, excluded);
     let mut options = options.clone();
     options.profile_file = Some(place.pattern().into());
-    let further =
-        Further { coverage_cfg: !asked.has("no-cfg-coverage"), doc_tests: Some(place.programs()), for_shell: false };
+    let further = Further {
+        members_only: asked.values("dep-coverage").next().is_none(),
+        coverage_cfg: !asked.has("no-cfg-coverage"),
+        doc_tests: Some(place.programs()),
+        for_shell: false,
+    };
     if let Some(line) = build_line(runs, &cargo, place) {
         let mut command = cargo_build::command(options.clone(), &line, &further)?;
         command.arg("--message-format=json-render-diagnostics");

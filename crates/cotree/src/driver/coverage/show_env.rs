@@ -21,8 +21,12 @@ pub fn run(options: &BuildOptions, asked: &Asked, cargo: &Line, place: &Place) -
     place.create()?;
     let mut options = options.clone();
     options.profile_file = Some(place.pattern().into());
-    let further =
-        Further { coverage_cfg: !asked.has("no-cfg-coverage"), doc_tests: Some(place.programs()), for_shell: true };
+    let further = Further {
+        members_only: asked.values("dep-coverage").next().is_none(),
+        coverage_cfg: !asked.has("no-cfg-coverage"),
+        doc_tests: Some(place.programs()),
+        for_shell: true,
+    };
     let mut variables: BTreeMap<OsString, OsString> = BTreeMap::new();
     // Both profiles may be built with them.
     for profile in ["dev", "release"] {
