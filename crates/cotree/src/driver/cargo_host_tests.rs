@@ -5,8 +5,8 @@
 //! So we stand in front of rustc (`RUSTC_WRAPPER`) and add the flags to these tests. A wrapper of the user's is started
 //! behind ours.
 //!
-//! `cargo cotree coverage` gives its flags to the packages of the workspace in the same manner, and to no other package:
-//! those that others have made are built as ever, once, and take no part in what each link does.
+//! `cargo cotree coverage` gives its flags to the packages of the workspace in the same manner, and to no other
+//! package: those that others have made are built as ever, once, and take no part in what each link does.
 //!
 //! `RUSTC_WORKSPACE_WRAPPER` would not do: its path becomes part of the names of symbols, by which a build finds its
 //! profile.
