@@ -11,8 +11,10 @@ use crate::files::FilePattern;
 use crate::functions::summarize;
 use crate::names::Names;
 use crate::source::Sources;
+use crate::tracefile::{BranchRecord, FileRecords, FunctionRecord, Numbering, OutcomeRecord, TracefileForm, Untold};
 use crate::unit::Unit;
-use cotree_core::facts::EdgeKind;
+use cotree_core::facts::{EdgeKind, Position};
+use cotree_core::ids::FunctionId;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -31,6 +33,8 @@ pub struct LcovOptions {
     pub checks: bool,
     /// Leave out what markers in the sources exclude.
     pub markers: bool,
+    /// Write the last lines of functions, too, for lcov 2 alone.
+    pub function_ends: bool,
     /// How to write function names.
     pub names: Names,
 }
@@ -44,16 +48,10 @@ impl Default for LcovOptions {
             exceptions: true,
             checks: true,
             markers: true,
+            function_ends: false,
             names: Names::Raw,
         }
     }
-}
-
-/// A function record.
-struct FunctionRecord {
-    line: u32,
-    name: String,
-    entries: u64,
 }
 
 /// A tracefile to be written.
@@ -98,12 +96,15 @@ impl<'a> Tracefile<'a> {
         &self.markers
     }
 
-    /// Writes it. The result are sentences for the user: lines that ran and are marked as unreachable.
+    /// Writes the tracefile. The result are sentences for the user: what a tracefile can't say, and lines that ran and
+    /// are marked as unreachable.
     ///
     /// # Errors
     /// If the output can't be written.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<Vec<String>> {
-        let mut reached = Vec::new();
+        let mut remarks = Vec::new();
+        let mut untold = Untold::default();
+        let form = TracefileForm { function_ends: self.options.function_ends, numbering: Numbering::ByBranch };
         let mut functions = function_records(self.units, self.options.names);
         writeln!(out, "TN:{}", test_name(&self.options.test_name))?;
         for path in &self.paths {
@@ -114,101 +115,77 @@ impl<'a> Tracefile<'a> {
             if let Some(exclusions) = exclusions {
                 let ran =
                     coverage.lines.iter().filter(|(line, facts)| facts.count > 0 && exclusions.unreachable(**line));
-                reached.extend(ran.map(|(&line, facts)| exclusions::reached(path, line, facts.count)));
+                remarks.extend(ran.map(|(&line, facts)| exclusions::reached(path, line, facts.count)));
                 coverage.exclude(exclusions);
                 records.retain(|record| !exclusions.line(record.line));
             }
             if !coverage.lines.is_empty() {
-                write_file(path, &coverage, &records, exclusions, self.options, out)?;
+                let file = FileRecords {
+                    path: path.clone(),
+                    functions: records,
+                    branches: branch_records(&coverage, exclusions, self.options),
+                    lines: coverage.lines.iter().map(|(&line, facts)| (line, facts.count)).collect(),
+                };
+                untold.add(file.write(form, out)?);
             }
         }
-        Ok(reached)
+        remarks.extend(untold.remarks());
+        Ok(remarks)
     }
 }
 
-fn write_file(
-    path: &str,
+/// The branches of a file.
+fn branch_records(
     coverage: &FileCoverage,
-    records: &[FunctionRecord],
     exclusions: Option<&Exclusions>,
     options: &LcovOptions,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    writeln!(out, "SF:{path}")?;
-    for record in records {
-        writeln!(out, "FN:{},{}", record.line, record.name)?;
-    }
-    for record in records {
-        writeln!(out, "FNDA:{},{}", record.entries, record.name)?;
-    }
-    writeln!(out, "FNF:{}\nFNH:{}", records.len(), records.iter().filter(|r| r.entries > 0).count())?;
-    let (mut found, mut hit) = (0, 0);
+) -> Vec<BranchRecord> {
+    let mut records = Vec::new();
     for (&line, facts) in &coverage.lines {
-        let mut block = 0;
         let exceptions = options.exceptions && !exclusions.is_some_and(|exclusions| exclusions.exception(line));
+        let branches = facts.branches.clone().sorted().into_iter();
         let checks = |branch: &Branch| options.checks || !branch.check;
-        for branch in facts.branches.clone().sorted().into_iter().filter(checks) {
-            if write_branch(line, block, &branch, exceptions, &mut found, &mut hit, out)? {
-                block += 1;
-            }
-        }
+        records.extend(branches.filter(checks).filter_map(|branch| branch_record(line, &branch, exceptions)));
     }
-    writeln!(out, "BRF:{found}\nBRH:{hit}")?;
-    for (line, facts) in &coverage.lines {
-        writeln!(out, "DA:{line},{}", facts.count)?;
-    }
-    writeln!(out, "LF:{}\nLH:{}\nend_of_record", coverage.lines.len(), coverage.run())
+    records
 }
 
-/// Writes the ways of a branch; `false` if there is none to write.
-fn write_branch(
-    line: u32,
-    block: u32,
-    branch: &Branch,
-    exceptions: bool,
-    found: &mut u64,
-    hit: &mut u64,
-    out: &mut dyn Write,
-) -> io::Result<bool> {
-    let exceptional = |kind| matches!(kind, EdgeKind::InvokeUnwind);
-    let ways: Vec<_> = branch.ways.iter().filter(|(kind, _)| exceptions || !exceptional(*kind)).collect();
-    // Without the exceptional way only one is left, and that is no branch.
-    if ways.len() < 2 {
-        return Ok(false);
-    }
-    for (number, (kind, count)) in ways.iter().enumerate() {
-        let mark = if exceptional(*kind) { "e" } else { "" };
-        let count = count.unwrap_or(0);
-        *found += 1;
-        *hit += u64::from(branch.reached && count > 0);
-        if branch.reached {
-            writeln!(out, "BRDA:{line},{mark}{block},{number},{count}")?;
-        } else {
-            writeln!(out, "BRDA:{line},{mark}{block},{number},-")?;
-        }
-    }
-    Ok(true)
+/// A branch; `None` if it is none without the exceptions.
+fn branch_record(line: u32, branch: &Branch, exceptions: bool) -> Option<BranchRecord> {
+    let outcomes = branch.ways.iter().map(|&(kind, count)| OutcomeRecord {
+        count: count.unwrap_or(0),
+        exceptional: matches!(kind, EdgeKind::InvokeUnwind),
+    });
+    let outcomes: Vec<_> = outcomes.filter(|outcome| exceptions || !outcome.exceptional).collect();
+    (outcomes.len() >= 2).then_some(BranchRecord { line, reached: branch.reached, outcomes })
 }
 
-/// Function records by path, in the order of lines. Names that lcov would confuse are made different.
+/// Function records by path, in the order of lines.
 fn function_records(units: &[Unit<'_>], names: Names) -> BTreeMap<String, Vec<FunctionRecord>> {
-    let mut merged: BTreeMap<(String, u32, String), u64> = BTreeMap::new();
+    let mut merged: BTreeMap<(String, u32, String), (u64, u32)> = BTreeMap::new();
     for unit in units {
         for function in summarize(unit) {
             let measured = function.bodies.is_empty() || function.untouched.is_none();
             let Some(position) = function.position.filter(|_| measured) else { continue };
             let key = (unit.file(position.file).to_owned(), position.line, names.show(&function.symbol));
-            let sum = merged.entry(key).or_default();
+            let (sum, end) = merged.entry(key).or_default();
             *sum = sum.saturating_add(function.entries());
+            *end = last_line(unit, &function.bodies, position).max(*end);
         }
     }
     let mut by_path: BTreeMap<String, Vec<FunctionRecord>> = BTreeMap::new();
-    for ((path, line, name), entries) in merged {
-        let records = by_path.entry(path).or_default();
-        let name = if records.iter().any(|r| r.name == name) { format!("{name}:{line}") } else { name };
-        records.push(FunctionRecord { line, name, entries });
+    for ((path, line, name), (entries, end)) in merged {
+        by_path.entry(path).or_default().push(FunctionRecord { line, end, name, entries });
     }
     by_path
+}
+
+/// The last line of a function's own code.
+fn last_line(unit: &Unit<'_>, bodies: &[FunctionId], position: Position) -> u32 {
+    let bodies = bodies.iter().filter_map(|&body| unit.function(body));
+    let spans = bodies.flat_map(|body| body.facts.blocks.iter().flat_map(|block| &block.lines));
+    let own = spans.filter(|span| span.inlined.is_none() && span.at.file == position.file);
+    own.map(|span| span.at.line).fold(position.line, u32::max)
 }
 
 /// lcov allows letters, digits and underscores.

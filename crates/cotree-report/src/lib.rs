@@ -15,6 +15,8 @@
 //! | executed paths, which only path methods count | [`method::path`] | [`method::path::text`], [`method::path::json`] |
 //! | what lines, functions and calls have cost | [`costs`] | [`export`] |
 //! | which files and lines are asked for | [`files`], [`selection`] | [`annotate`], [`lcov`] |
+//! | records of tracefiles | [`tracefile`] | [`lcov`], [`region_coverage`] |
+//! | what markers in the sources exclude | [`exclusions`] | the same |
 //! | what a program was compiled by (`--use`) | | [`stale`] |
 //! | the whole profile, for other programs | | [`json`] |
 //! | one function's graph | | [`dot`] |
@@ -52,6 +54,7 @@ pub mod shell;
 pub mod source;
 pub mod stale;
 pub mod terminal;
+pub mod tracefile;
 pub mod unit;
 pub mod unwinding;
 pub mod visible;

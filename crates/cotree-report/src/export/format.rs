@@ -62,6 +62,8 @@ pub struct ExportOptions {
     pub checks: bool,
     /// Leave out what markers in the sources exclude ([`crate::exclusions`]).
     pub markers: bool,
+    /// Write the last lines of functions, too, for lcov 2 alone.
+    pub function_ends: bool,
 }
 
 /// What is exported.

@@ -25,6 +25,7 @@ fn export(export: &Export<'_>, out: &mut dyn Write) -> Result<Vec<String>, Expor
         exceptions: asked.exceptions,
         checks: asked.checks,
         markers: asked.markers,
+        function_ends: asked.function_ends,
         names: asked.names_in_tracefiles,
     };
     let tracefile = Tracefile::new(export.units, export.sources, &options);

@@ -28,6 +28,7 @@ pub mod lcov;
 pub mod line_runs;
 pub mod program;
 pub mod ratio;
+pub mod records;
 pub mod segments;
 pub mod summary;
 pub mod table;

@@ -13,6 +13,7 @@ use cotree_report::exclusions::Markers;
 use cotree_report::files::FilePattern;
 use cotree_report::names::Names;
 use cotree_report::region_coverage::{CoverageTable, Ratio, RegionCoverage, decision_text, lcov};
+use cotree_report::tracefile::Untold;
 use miette::{Result, miette};
 use programs::Programs;
 use regex_lite::Regex;
@@ -63,6 +64,9 @@ pub struct CoverageArgs {
     /// Write a tracefile for lcov, genhtml and services that read it
     #[arg(long, conflicts_with = "json")]
     lcov: bool,
+    /// Write the last lines of functions, too, as only lcov 2 reads them
+    #[arg(long, requires = "lcov")]
+    function_ends: bool,
     /// Count what markers in the sources exclude, too (LCOV_EXCL_LINE, GCOVR_EXCL_START and the like)
     #[arg(long)]
     no_markers: bool,
@@ -114,7 +118,12 @@ pub fn run(args: &CoverageArgs) -> Result<()> {
     } else if args.json {
         args.output.write(|out| table.write_json(out))?;
     } else if args.lcov {
-        args.output.write(|out| lcov::write(&coverage, |path| args.wants(path), names, out))?;
+        let mut untold = Untold::default();
+        args.output.write(|out| {
+            untold = lcov::write(&coverage, |path| args.wants(path), names, args.function_ends, out)?;
+            Ok(())
+        })?;
+        untold.remarks().iter().for_each(|remark| lines::note(format_args!("note: {remark}")));
     } else {
         let here = std::env::current_dir().unwrap_or_default().display().to_string();
         let style = args.looks.style(&args.output);

@@ -42,6 +42,9 @@ pub struct ExportArgs {
     /// and the like)
     #[arg(long)]
     no_markers: bool,
+    /// lcov: write the last lines of functions, too, as only lcov 2 reads them
+    #[arg(long)]
+    function_ends: bool,
     /// lcov: write source names of functions instead of linker symbols
     #[arg(long)]
     demangle: bool,
@@ -118,6 +121,7 @@ fn write(args: &ExportArgs, units: &[Unit<'_>], costs: Option<&Costs<'_>>) -> Re
         exceptions: !args.no_exceptions,
         checks: !args.no_checks,
         markers: !args.no_markers,
+        function_ends: args.function_ends,
     };
     let sources = FileSources::default();
     let export = Export { units, costs, sources: &sources, options: &options };
