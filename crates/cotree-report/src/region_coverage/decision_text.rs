@@ -69,7 +69,7 @@ fn shown(decision: &CountedDecision, vector: &Vector) -> String {
 }
 
 /// The text of a condition if it is known, else where it begins.
-fn text(decision: &CountedDecision, condition: &DecisionCondition, sources: &dyn Sources) -> String {
+pub(super) fn text(decision: &CountedDecision, condition: &DecisionCondition, sources: &dyn Sources) -> String {
     let (start, end) = (condition.start, condition.end);
     let place = || format!("at {}:{}", start.line, start.column);
     if condition.of_macro || start.line != end.line {
@@ -87,7 +87,7 @@ fn text(decision: &CountedDecision, condition: &DecisionCondition, sources: &dyn
 }
 
 /// What the vectors show of a condition.
-fn verdict(decision: &CountedDecision, condition: &DecisionCondition) -> String {
+pub(super) fn verdict(decision: &CountedDecision, condition: &DecisionCondition) -> String {
     let verdict = &decision.table.verdicts[usize::from(condition.number)];
     let pair = |(no, yes): (usize, usize)| format!("{} and {}", no.min(yes) + 1, no.max(yes) + 1);
     if condition.constant {

@@ -88,6 +88,12 @@ impl Ran {
     /// What the overview says.
     fn about(&self, names: Names) -> About {
         let shown = |text: &str| visible::name(text).into_owned();
+        // Of several, the names say enough.
+        let name = |path: &PathBuf| PathBuf::from(path.file_name().unwrap_or(path.as_os_str()));
+        let mut programs = self.programs.clone();
+        if let [_, _, ..] = programs.as_slice() {
+            programs = programs.iter().map(name).collect();
+        }
         let list = |paths: &[PathBuf]| {
             let named = paths.iter().take(MOST_NAMED).map(|path| shown(&path.to_string_lossy()));
             let more = paths.len().saturating_sub(MOST_NAMED);
@@ -102,7 +108,7 @@ impl Ran {
         let facts = [
             (plural(&self.profiles, "Profile", "Profiles"), Some(list(&self.profiles))),
             ("Taken", taken.map(utc::text)),
-            (plural(&self.programs, "Program", "Programs"), Some(list(&self.programs))),
+            (plural(&self.programs, "Program", "Programs"), Some(list(&programs))),
             ("Build", alone(build)),
             ("Command", alone(command)),
             ("Runs", Some(grouped(self.runs))),

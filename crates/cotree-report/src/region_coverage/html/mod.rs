@@ -8,12 +8,14 @@
 //! | the text of a file, as bytes: columns count them | [`text`] |
 //! | which parts of a line did not run | [`marks`] |
 //! | what a reader unfolds below a line | [`below`] |
+//! | the decisions of a file, for MC/DC | [`decisions`] |
 //! | the lines of a file | [`listing`] |
 //! | the list of a file's functions | [`sidebar`] |
 //! | the pages of a file | [`source_page`] |
 
 mod about;
 mod below;
+mod decisions;
 mod listing;
 mod marks;
 mod overview;

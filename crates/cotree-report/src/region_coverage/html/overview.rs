@@ -12,12 +12,13 @@ use maud::{Markup, PreEscaped, html};
 const GROUP: usize = 100;
 
 /// What is summed up, with its title.
-pub(super) fn totals(summary: &FileSummary) -> [(&'static str, Ratio); 4] {
+pub(super) fn totals(summary: &FileSummary) -> [(&'static str, Ratio); 5] {
     [
         ("Lines", summary.lines),
         ("Functions", summary.functions),
         ("Regions", summary.regions),
         ("Branches", summary.branches),
+        ("MC/DC", summary.mcdc),
     ]
 }
 
@@ -27,7 +28,7 @@ pub(super) fn page(files: &[FileEntry<'_>], about: &About) -> String {
     files.iter().for_each(|file| total.add(&file.summary));
     let main = html! {
         section.totals aria-label="Totals" {
-            @for (what, Ratio { covered, total }) in totals(&total) {
+            @for (what, Ratio { covered, total }) in totals(&total).into_iter().filter(is_there) {
                 div class={ "total " (bar_class(covered, total)) " " (level(covered, total)) } {
                     h2 { (what) }
                     b { (percent(covered.into(), total.into())) }
@@ -39,7 +40,7 @@ pub(super) fn page(files: &[FileEntry<'_>], about: &About) -> String {
         (about_profile(about))
         section.files aria-labelledby="files-title" {
             h2 id="files-title" { "Files" }
-            (table(files))
+            (table(files, &total))
         }
     };
     let bar = html! {
@@ -82,17 +83,26 @@ fn doubtful(functions: &[Doubtful]) -> Markup {
     }
 }
 
-fn table(files: &[FileEntry<'_>]) -> Markup {
+/// Whether there is any of it: a language, or a build, may have no branches or decisions.
+fn is_there((_, ratio): &(&'static str, Ratio)) -> bool {
+    ratio.total > 0
+}
+
+fn table(files: &[FileEntry<'_>], total: &FileSummary) -> Markup {
     let rows = rows(files);
+    let mut others = totals(total)[1..].to_vec();
+    others.retain(is_there);
+    let shown: Vec<&str> = others.iter().map(|(what, _)| *what).collect();
+    let cells = |summary: &FileSummary| cells(summary, &shown);
     html! {
-        table.tree id="files" {
+        table class={ "tree t" (shown.len()) } id="files" {
             caption { "Files by folders" }
             thead {
                 tr {
                     th scope="col" { "File" }
                     th scope="col" { "Lines" }
                     th scope="col" { "Missed" }
-                    @for (what, _) in &totals(&FileSummary::default())[1..] { th scope="col" { (what) } }
+                    @for what in &shown { th scope="col" { (what) } }
                 }
             }
             @for group in rows.chunks(GROUP) {
@@ -127,8 +137,10 @@ fn indent(depth: usize) -> String {
     format!("i{}", depth.min(DEEPEST))
 }
 
-fn cells(summary: &FileSummary) -> Markup {
+/// The cells of a row: lines, and what is shown besides.
+fn cells(summary: &FileSummary, shown: &[&str]) -> Markup {
     let [(_, lines), others @ ..] = totals(summary);
+    let others = others.into_iter().filter(|(what, _)| shown.contains(what));
     html! {
         (share_cell(lines.covered, lines.total))
         td.missed { (grouped(lines.missed().into())) }

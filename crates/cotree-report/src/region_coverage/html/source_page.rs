@@ -2,6 +2,7 @@
 
 use super::about::Pages;
 use super::below::{self, ByLine, add_conditions, add_instances};
+use super::decisions::add_decisions;
 use super::listing::{Listing, PART, listing, part_of};
 use super::marks::Noted;
 use super::overview::totals;
@@ -38,6 +39,7 @@ pub(super) fn write(
     let mut below = ByLine::new();
     groups.iter().for_each(|group| add_instances(group, pages.names, &mut below));
     add_conditions(&conditions, file.path, text.as_ref(), &mut below);
+    add_decisions(&groups, file.path, pages.sources, pages.names, &mut below);
     let listed = functions(&groups, pages.names);
     let mut notes: Vec<String> = Vec::new();
     let Some(text) = text else {

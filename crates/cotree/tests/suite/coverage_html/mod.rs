@@ -61,6 +61,7 @@ fn compare(project: &Project, profile: &str) -> BTreeMap<String, Page> {
 
     // Files and their sums.
     let overview = &pages["index.html"];
+    let columns: Vec<&str> = overview.all("th", "").map(|head| head.text.as_str()).collect();
     let rows: Vec<_> = overview.all("tr", "f").collect();
     let files = json["files"].as_array().expect("files");
     assert_eq!(rows.len(), files.len());
@@ -70,15 +71,23 @@ fn compare(project: &Project, profile: &str) -> BTreeMap<String, Page> {
             overview.within(row, "a").next().is_some_and(|link| path.ends_with(&format!("/{}", link.text)))
         });
         let cells: Vec<&str> = overview.within(row.expect("a row"), "td").map(|cell| cell.text.as_str()).collect();
-        for (column, what) in [(0, "lines"), (2, "functions"), (3, "regions"), (4, "branches")] {
-            let [covered, total] = ["covered", "total"].map(|part| file[what][part].as_u64().expect("a number"));
-            let shown = cells[column].split_once('%').map(|(_, shown)| shown.to_owned()).unwrap_or_default();
+        for what in ["Lines", "Functions", "Regions", "Branches", "MC/DC"] {
+            let share = |of: &serde_json::Value, part: &str| {
+                of[what.to_lowercase().replace('/', "")][part].as_u64().unwrap_or(0)
+            };
+            let Some(column) = columns.iter().position(|column| *column == what) else {
+                assert_eq!(share(&json["total"], "total"), 0, "{what}");
+                continue;
+            };
+            let [covered, total] = ["covered", "total"].map(|part| share(file, part));
+            let shown = cells[column - 1].split_once('%').map(|(_, shown)| shown.to_owned()).unwrap_or_default();
             assert_eq!(shown, if total == 0 { String::new() } else { format!("{covered}/{total}") }, "{path} {what}");
         }
     }
-    for (what, total) in ["Lines", "Functions", "Regions", "Branches"].iter().zip(overview.all("div", "total")) {
-        let [covered, all] = ["covered", "total"].map(|part| &json["total"][what.to_lowercase()][part]);
-        assert!(total.text.starts_with(what) && total.text.ends_with(&format!("{covered} of {all}")), "{}", total.text);
+    for total in overview.all("div", "total") {
+        let what = overview.within(total, "h2").next().expect("a title").text.to_lowercase().replace('/', "");
+        let [covered, all] = ["covered", "total"].map(|part| &json["total"][&what][part]);
+        assert!(total.text.ends_with(&format!("{covered} of {all}")), "{what}: {}", total.text);
     }
     pages
 }
@@ -180,6 +189,27 @@ fn parts_of_lines_are_marked() {
     assert_eq!(condition.attribute("title"), "true once, false never");
     let short = page.all("td", "").find(|cell| cell.text == "1,234,568").expect("a count");
     assert_eq!(short.attribute("title"), "1.2 million");
+}
+
+/// The decisions of a line: the vectors that occurred, and what they show.
+#[test]
+fn decisions_stand_at_their_lines() {
+    let source = "static int f(int a, int b) {\n\
+        \tif (a && b) return 1;\n\
+        \treturn 0;\n\
+        }\n\
+        int main(void) { return f(1, 1) + f(1, 1) + f(0, 1) - 2; }\n";
+    let project = Project::new(&[("m.c", source)]);
+    project.ok("--coverage --mcdc cc -O1 m.c -o m");
+    succeed(project.command(project.path("m")).env("COTREE_FILE", "m.cotree"));
+    let pages = compare(&project, "m.cotree");
+    let page = page_of(&pages, "m.c");
+    let vectors = page.all("table", "vectors").next().expect("vectors");
+    assert_eq!(vectors.text, "VectorC1C2decisiontimes1F-F12TTT2");
+    let verdicts: Vec<&str> =
+        page.within(page.all("ol", "verdicts").next().expect("verdicts"), "li").map(|li| li.text.as_str()).collect();
+    assert_eq!(verdicts, ["C1 a: independent by 1 and 2", "C2 b: not shown; missing T F -> F"]);
+    assert!(page.lines()[&2].text.contains("MC/DC 1/2"));
 }
 
 /// Names and texts that would be code, or command a terminal, stay text.

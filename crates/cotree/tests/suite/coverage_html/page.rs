@@ -95,8 +95,10 @@ impl Page {
                 self.within(row, "td").filter(|cell| cell.around.len() == row.around.len() + 1).collect();
             let [count, text] = cells.as_slice() else { panic!("{row:?}") };
             let mut branches = (0, 0);
-            for label in self.within(row, "summary").filter(|label| label.text.contains('/')) {
-                let (seen, all) = label.text.split_once('/').expect("two numbers");
+            for label in
+                self.within(row, "summary").filter(|label| label.text.starts_with(|c: char| c.is_ascii_digit()))
+            {
+                let Some((seen, all)) = label.text.split_once('/') else { continue };
                 branches = (number(seen), number(all));
             }
             let line = Line {
