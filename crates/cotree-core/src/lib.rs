@@ -20,7 +20,7 @@
 //! ```
 //! use cotree_core::facts::{BlockFacts, EdgeFacts, EdgeKind, Function};
 //! use cotree_core::ids::{Block, Edge};
-//! use cotree_core::interpret::{self, From, Until, Walk};
+//! use cotree_core::interpret::{self, From, Until, GraphWalk};
 //! use cotree_core::method::counters::{Measured, edge};
 //! use cotree_core::weight::weighting::Weighting;
 //!
@@ -43,7 +43,7 @@
 //! assert_eq!(plan.key.measures.len(), 2, "five edges and four blocks, yet two counters");
 //!
 //! let run = [0, 1, 3, 1, 3, 2, 4].map(Edge); // twice around the loop
-//! let walk = Walk { from: From::Entry, edges: run.to_vec(), until: Until::Exit };
+//! let walk = GraphWalk { from: From::Entry, edges: run.to_vec(), until: Until::Exit };
 //! let counts = interpret::run(&function, &cfg, &plan, &[walk])?;
 //! let measured = Measured { function: &function, key: &plan.key, counts: &counts, early: &Default::default() };
 //! let profile = edge::recover(&cfg, measured)?;

@@ -38,7 +38,7 @@ pub enum Reg {
     /// A promoted counter's count since its loop was entered ([`crate::place::promotion`]), by its place among the
     /// promoted ones.
     Promoted(u32),
-    /// The sum along the path under way ([`crate::method::path`]).
+    /// The sum along the current path ([`crate::method::path`]).
     PathSum,
     /// The path sum when the loop with this header was entered ([`crate::method::path::context`]).
     LoopContext(Block),
@@ -46,9 +46,9 @@ pub enum Reg {
     Token,
     /// The number of the path with which the activation was called ([`crate::method::ipath`]).
     CallContext,
-    /// 1 while the path under way is one with which the activation was called, else 0 ([`crate::method::ipath`]).
+    /// 1 while the current path is one with which the activation was called, else 0 ([`crate::method::ipath`]).
     CallOpen,
-    /// In how many ways that path can go on behind the activation's return ([`crate::method::ipath`]).
+    /// How many completions that path has behind the activation's return ([`crate::method::ipath`]).
     Completions,
     /// The constant part of the sum along a path through several activations ([`crate::method::ipath`]).
     CallPathSum,
@@ -144,8 +144,8 @@ pub enum Probe {
     AddTo(Counter, Reg, i64),
     /// `counter +=` what an affine variable has counted since its loop was entered (see [`Closing`]).
     Close(Counter, Closing),
-    /// Closes as `Close` does if the edge's branch, which is steady while the loop runs, has gone that way since then.
-    /// Otherwise nothing.
+    /// Closes as `Close` does if the edge's branch, which is steady while the loop runs, has taken that edge since
+    /// then. Otherwise nothing.
     CloseIf(Counter, Closing, Edge),
     /// `to = from * times + plus`: a linear function of a register. A copy if `times` is 1.
     Linear {
@@ -201,7 +201,7 @@ pub enum Probe {
         counter: Counter,
         /// What the variable has counted.
         closing: Closing,
-        /// The closing counts only if this edge's branch has gone that way.
+        /// The closing counts only if this edge's branch has taken that edge.
         branch: Option<Edge>,
         /// What it is multiplied by.
         times: u64,

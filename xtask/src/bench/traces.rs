@@ -150,7 +150,7 @@ fn write_ways(results: &Results, out: &mut String) -> std::fmt::Result {
     writeln!(
         out,
         "A record of each branch, and what takes its place (Ball & Larus 1994, Table 3): witnesses on few edges, bits for each branch, the \
-         number of the way, and for each function the cheapest of these. Megabytes of the whole trace before compression, and instructions over the \
+         number of the path, and for each function the cheapest of these. Megabytes of the whole trace before compression, and instructions over the \
          build without counters.\n\n{table}"
     )
 }

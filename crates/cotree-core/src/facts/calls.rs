@@ -79,11 +79,11 @@ impl Call {
     }
 
     /// Can code follow the call in its own activation, so that probes may stand behind it? A `callbr`, which has
-    /// several ways on, is inline assembly and has no such place either.
+    /// several successors, is inline assembly and has no such place either.
     #[must_use]
     pub fn comes_back(&self) -> bool {
-        let several_ways_on = self.terminator && self.callee == Callee::Assembly;
-        !self.must_tail && !self.no_return && !self.resume_marker && !several_ways_on
+        let several_successors = self.terminator && self.callee == Callee::Assembly;
+        !self.must_tail && !self.no_return && !self.resume_marker && !several_successors
     }
 
     /// Is it a safe point?

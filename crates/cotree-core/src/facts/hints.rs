@@ -1,4 +1,4 @@
-//! Hints about the likely way of branches, from code and not from the shape of the graph.
+//! Hints about the likely outcomes of branches, from code and not from the shape of the graph.
 //!
 //! Hints only influence where counters go. So they are used while a plan is made, and no map stores them.
 
@@ -35,7 +35,7 @@ pub struct Branch {
     pub block: Block,
     /// What is tested.
     pub test: Test,
-    /// Does the test hold on the way that is taken if the condition is true? Otherwise it holds on the other.
+    /// Does the test hold on the edge that is taken if the condition is true? Otherwise it holds on the other edge.
     pub on_true: bool,
 }
 

@@ -20,8 +20,8 @@ impl Function {
     #[must_use]
     pub fn calls_quietly(&self, call: &Call, name: &str) -> bool {
         let unwinds = || {
-            let ways_on = self.edges.iter().filter(|edge| edge.src == call.block);
-            call.terminator && ways_on.into_iter().any(|edge| edge.kind == EdgeKind::InvokeUnwind)
+            let successors = self.edges.iter().filter(|edge| edge.src == call.block);
+            call.terminator && successors.into_iter().any(|edge| edge.kind == EdgeKind::InvokeUnwind)
         };
         !call.no_return && !call.returns_twice && is_quiet(name) && !unwinds()
     }

@@ -7,7 +7,7 @@
 use crate::graph::cfg::Cfg;
 use crate::ids::{Block, Edge, IdMap};
 
-/// Which way edges are followed.
+/// In which direction edges are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// From the entry, along the edges.

@@ -3,7 +3,7 @@
 //! A *loop-entry* (header) is the target of a backedge of the depth-first search. The paper defines the *natural
 //! loop* of a header *y* as *y* with all blocks from which a path that avoids *y* leads to the source of a backedge
 //! to *y*, and relies on any two loops being disjoint or nested. That holds where headers dominate their loops; in
-//! irreducible graphs the definition collects blocks all the way up to the entry, and loops overlap.
+//! irreducible graphs the definition collects blocks up to the entry, and loops overlap.
 //!
 //! Here the loop of *y* only takes paths that stay among *y*'s descendants in the depth-first tree. For a header
 //! that dominates its loop this is exactly the natural loop, since all its paths stay there. For other headers

@@ -3,13 +3,13 @@
 //!
 //! Two edges are *cycle equivalent* if every cycle that has one of them has the other. In a control-flow graph with its
 //! edge EXIT→entry, where every block lies on a cycle, it makes no difference whether cycles follow the edges'
-//! directions or take them either way (their Theorem 5): such edges run equally often, and two of them in a row are the
+//! directions or not (their Theorem 5): such edges run equally often, and two of them in a row are the
 //! entry and the exit of a region that control enters and leaves nowhere else.
 //!
-//! A depth-first search that takes edges either way leaves *backedges* to ancestors. The *brackets* of a tree edge are
-//! the backedges from below it to above it. Edges are equivalent if they have the same set of brackets, and a set is
-//! known by its size and its most recently pushed bracket, if all lists of brackets are kept in one order; where two
-//! subtrees meet, a *capping* backedge makes sure of that. Lists are joined and brackets removed in constant time.
+//! A depth-first search that takes edges in either direction leaves *backedges* to ancestors. The *brackets* of a tree
+//! edge are the backedges from below it to above it. Edges are equivalent if they have the same set of brackets, and a
+//! set is known by its size and its most recently pushed bracket, if all lists of brackets are kept in one order; where
+//! two subtrees meet, a *capping* backedge makes sure of that. Lists are joined and brackets removed in constant time.
 //!
 //! Blocks that can't reach EXIT (endless loops) are not on the cycles that the theorem wants. Equivalence is then the
 //! undirected one, which still implies the directed one.
@@ -68,7 +68,7 @@ impl CycleEquivalence {
     }
 }
 
-/// A depth-first search that takes edges either way.
+/// A depth-first search that takes edges in either direction.
 struct Search {
     /// Blocks in preorder.
     order: Vec<Block>,

@@ -6,7 +6,7 @@ use super::process::{Action, ActionError, Process, Thread};
 use super::state::{Counts, Registers, ThreadState};
 use super::truth::{Activation, ActivationFacts, EarlyExit, FunctionTruth, Step, Truth};
 use super::variables::Values;
-use super::walk::{From, Until, Walk};
+use super::walk::{From, GraphWalk, Until};
 use crate::facts::EdgeKind;
 use crate::ids::{Block, CallId, Edge, FunctionId, IdMap, Site};
 use crate::method::trace::stream::{Control, Ending};
@@ -303,7 +303,7 @@ impl<'a> Process<'a> {
             Micro::Return => {
                 if self.keeps_log {
                     let edges = std::mem::take(&mut frame.edges);
-                    truth.walks.push(Walk { from: frame.from, edges, until: Until::Exit });
+                    truth.walks.push(GraphWalk { from: frame.from, edges, until: Until::Exit });
                 }
                 let frame = stack.frames.pop();
                 if frame.as_ref().is_some_and(|frame| frame.handles) {
@@ -487,7 +487,7 @@ impl<'a> Process<'a> {
             truth.at_site[site] += count;
             if self.keeps_log {
                 if count > 0 {
-                    truth.walks.push(Walk { from: frame.from, edges, until: Until::Site(site) });
+                    truth.walks.push(GraphWalk { from: frame.from, edges, until: Until::Site(site) });
                 } else {
                     frame.from = From::Site(site);
                 }

@@ -2,7 +2,7 @@
 
 use super::process::Process;
 use super::state::Registers;
-use super::walk::{FUNCTION, THREAD, Walk, WalkError};
+use super::walk::{FUNCTION, GraphWalk, GraphWalkError, THREAD};
 use crate::facts::Function;
 use crate::graph::cfg::Cfg;
 use crate::ids::Table;
@@ -60,7 +60,7 @@ impl<'a> Machine<'a> {
     ///
     /// # Errors
     /// Where it is no walk of the function.
-    pub fn run(&mut self, walk: &Walk) -> Result<Registers, WalkError> {
+    pub fn run(&mut self, walk: &GraphWalk) -> Result<Registers, GraphWalkError> {
         self.run_with(walk, Registers::default())
     }
 
@@ -71,7 +71,7 @@ impl<'a> Machine<'a> {
     ///
     /// # Panics
     /// If the plan uses counters that it does not have.
-    pub fn run_with(&mut self, walk: &Walk, registers: Registers) -> Result<Registers, WalkError> {
+    pub fn run_with(&mut self, walk: &GraphWalk, registers: Registers) -> Result<Registers, GraphWalkError> {
         self.process.drawn = walk.edges.len() as u64;
         self.process.walk(walk, registers)
     }
@@ -105,8 +105,8 @@ pub fn run<'p>(
     function: &Function,
     cfg: &Cfg,
     plan: impl Into<FunctionPlan<'p>>,
-    walks: &[Walk],
-) -> Result<Vec<u64>, WalkError> {
+    walks: &[GraphWalk],
+) -> Result<Vec<u64>, GraphWalkError> {
     let mut machine = Machine::new(function, cfg, plan);
     for walk in walks {
         machine.run(walk)?;

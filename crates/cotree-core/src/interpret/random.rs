@@ -153,11 +153,11 @@ impl Run<'_, '_> {
                 return Some(action);
             }
         }
-        let ways = self.ways(thread, function, block);
+        let edges = self.possible_edges(thread, function, block);
         let demanded = ahead.clone().find(|&call| !self.callees(function, CallId::new(call)).is_empty());
         let last = demanded.map_or(ahead.end, |call| call + 1);
         let calls: Vec<usize> = (ahead.start..last).collect();
-        let wants = !calls.is_empty() && (ways.is_empty() || demanded.is_some() || (self.draw)(3) > 0);
+        let wants = !calls.is_empty() && (edges.is_empty() || demanded.is_some() || (self.draw)(3) > 0);
         if let Some(call) = self.pick(&calls).filter(|_| wants).map(CallId::new) {
             let callees = self.callees(function, call).to_vec();
             if !callees.is_empty() && depth >= conduct.depth {
@@ -166,7 +166,7 @@ impl Run<'_, '_> {
             let callee = self.pick(&callees);
             return Some(Action::Call { call, callee });
         }
-        match self.pick(&ways) {
+        match self.pick(&edges) {
             Some(edge) => Some(Action::Take(edge)),
             None => (outside && self.dies_at_sites(thread)).then_some(Action::EndThread),
         }
@@ -178,19 +178,19 @@ impl Run<'_, '_> {
     }
 
     /// The edges that may be taken from the block. When the run is to end, those that lead to EXIT soonest.
-    fn ways(&self, thread: Thread, function: FunctionId, block: Block) -> Vec<Edge> {
+    fn possible_edges(&self, thread: Thread, function: FunctionId, block: Block) -> Vec<Edge> {
         let (facts, cfg) = (self.process.function(function), self.process.cfg(function));
         let unwinds = |edge: Edge| facts.edges[edge].kind == EdgeKind::InvokeUnwind;
-        let mut ways = cfg.succs(block).to_vec();
-        if ways.iter().any(|&edge| unwinds(edge)) {
-            ways.retain(|&edge| unwinds(edge) == self.caught[thread]);
+        let mut edges = cfg.succs(block).to_vec();
+        if edges.iter().any(|&edge| unwinds(edge)) {
+            edges.retain(|&edge| unwinds(edge) == self.caught[thread]);
         }
         if self.ends() {
             let distance = |edge: &Edge| self.distances[function][cfg.dst(*edge)].unwrap_or(usize::MAX);
-            let least = ways.iter().map(distance).min();
-            ways.retain(|edge| Some(distance(edge)) == least);
+            let least = edges.iter().map(distance).min();
+            edges.retain(|edge| Some(distance(edge)) == least);
         }
-        ways
+        edges
     }
 
     /// Are all activations of the thread in calls at which they may end early? The innermost one is not if its callee

@@ -2,7 +2,7 @@
 
 use super::process::Thread;
 use super::state::Registers;
-use super::walk::Walk;
+use super::walk::GraphWalk;
 use crate::facts::Function;
 use crate::ids::{Block, CallId, Edge, FunctionId, IdMap, Site, id};
 use crate::profile::{EarlyExits, FunctionProfile};
@@ -80,7 +80,7 @@ pub struct FunctionTruth {
     pub at_site: IdMap<Site, i64>,
     /// The stretches of its activations, in the order in which they ended; those that ended outside of calls are
     /// missing.
-    pub walks: Vec<Walk>,
+    pub walks: Vec<GraphWalk>,
 }
 
 impl FunctionTruth {

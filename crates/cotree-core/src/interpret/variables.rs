@@ -83,11 +83,11 @@ impl<'a> Variables<'a> {
 }
 
 impl Values {
-    /// Has its branch gone this way since the loop was entered? If it has gone neither way, anything may be true of its
+    /// Has its branch taken this edge since the loop was entered? If it has taken neither, anything may be true of its
     /// condition.
     fn went(&self, closing: Closing, edge: Edge, src: Block) -> bool {
         match self.left.get(&src) {
-            Some(&(time, way)) if time > self.entered[closing.variable] => way == edge,
+            Some(&(time, taken)) if time > self.entered[closing.variable] => taken == edge,
             _ => self.time.is_multiple_of(3),
         }
     }

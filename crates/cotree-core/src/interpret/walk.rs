@@ -1,4 +1,4 @@
-//! Walks: stretches of activations, and the truth about them.
+//! Walks through the graph: parts of activations, and the truth about them.
 
 use super::process::{Action, ActionError, Process, Thread};
 use super::state::Registers;
@@ -25,9 +25,9 @@ pub enum Until {
     Site(Site),
 }
 
-/// A stretch of one activation.
+/// The edges that one activation takes between two points.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Walk {
+pub struct GraphWalk {
     /// Where the walk begins.
     pub from: From,
     /// The edges taken, in order.
@@ -38,7 +38,7 @@ pub struct Walk {
 
 /// Why a sequence of edges is no walk.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum WalkError {
+pub enum GraphWalkError {
     /// The edge does not leave the block that was reached.
     #[error("{0} does not leave {1}")]
     Detached(Edge, Block),
@@ -56,12 +56,12 @@ pub(super) const FUNCTION: FunctionId = FunctionId(0);
 
 impl Process<'_> {
     /// Runs a walk of the only function in the only thread; gives the registers at its end.
-    pub(super) fn walk(&mut self, walk: &Walk, registers: Registers) -> Result<Registers, WalkError> {
+    pub(super) fn walk(&mut self, walk: &GraphWalk, registers: Registers) -> Result<Registers, GraphWalkError> {
         let exit = self.cfg(FUNCTION).exit();
         match walk.from {
             From::Entry => self.enter(THREAD, FUNCTION, registers),
             From::Site(site) => {
-                self.revive(THREAD, FUNCTION, site, registers).ok_or(WalkError::NoSuchSite(site, exit))?;
+                self.revive(THREAD, FUNCTION, site, registers).ok_or(GraphWalkError::NoSuchSite(site, exit))?;
             }
         }
         let walked = self.walk_on(walk, exit);
@@ -69,23 +69,23 @@ impl Process<'_> {
         walked.map(|()| end)
     }
 
-    fn walk_on(&mut self, walk: &Walk, exit: Block) -> Result<(), WalkError> {
+    fn walk_on(&mut self, walk: &GraphWalk, exit: Block) -> Result<(), GraphWalkError> {
         for &edge in &walk.edges {
-            let Some(at) = self.block(THREAD) else { return Err(WalkError::EndsIn(exit)) };
-            self.act(THREAD, Action::Take(edge)).map_err(|_| WalkError::Detached(edge, at))?;
+            let Some(at) = self.block(THREAD) else { return Err(GraphWalkError::EndsIn(exit)) };
+            self.act(THREAD, Action::Take(edge)).map_err(|_| GraphWalkError::Detached(edge, at))?;
             self.settle(THREAD);
         }
         match (walk.until, self.block(THREAD)) {
             (Until::Exit, None) => Ok(()),
-            (Until::Exit, Some(at)) => Err(WalkError::EndsIn(at)),
-            (Until::Site(site), None) => Err(WalkError::NoSuchSite(site, exit)),
+            (Until::Exit, Some(at)) => Err(GraphWalkError::EndsIn(at)),
+            (Until::Site(site), None) => Err(GraphWalkError::NoSuchSite(site, exit)),
             (Until::Site(site), Some(at)) => {
-                let call = self.function(FUNCTION).calls.call_of(site).ok_or(WalkError::NoSuchSite(site, at))?;
+                let call = self.function(FUNCTION).calls.call_of(site).ok_or(GraphWalkError::NoSuchSite(site, at))?;
                 if walk.from != From::Site(site) || !walk.edges.is_empty() {
                     let called = self.act(THREAD, Action::Call { call, callee: None });
-                    called.map_err(|_: ActionError| WalkError::NoSuchSite(site, at))?;
+                    called.map_err(|_: ActionError| GraphWalkError::NoSuchSite(site, at))?;
                 }
-                self.act(THREAD, Action::EndThread).map_err(|_| WalkError::NoSuchSite(site, at))
+                self.act(THREAD, Action::EndThread).map_err(|_| GraphWalkError::NoSuchSite(site, at))
             }
         }
     }
@@ -95,7 +95,11 @@ impl Process<'_> {
 ///
 /// # Errors
 /// Where one of them is no walk of the function.
-pub fn observe(function: &Function, cfg: &Cfg, walks: &[Walk]) -> Result<(FunctionProfile, EarlyExits), WalkError> {
+pub fn observe(
+    function: &Function,
+    cfg: &Cfg,
+    walks: &[GraphWalk],
+) -> Result<(FunctionProfile, EarlyExits), GraphWalkError> {
     let mut process = Process::new([(function, cfg)]).without_log();
     for walk in walks {
         process.walk(walk, Registers::default())?;

@@ -7,7 +7,7 @@
 //! | [`Method::Vertex`] | [`counters::vertex`] | blocks off a spanning tree of the quotient graph | blocks |
 //! | [`Method::VertexEdge`] | [`counters::vertex_edge`] | chords whose cycle has a pipe | blocks |
 //! | [`Method::Path`] | [`mod@path`] | acyclic paths, in a table | paths, and from them edges and blocks |
-//! | [`Method::PathContext`] | [`path::context`] | paths with the way to their loop | the same |
+//! | [`Method::PathContext`] | [`path::context`] | paths with the path to their loop | the same |
 //! | [`Method::Ipath`], [`Method::IpathPiecewise`], [`Method::IpathHybrid`] | [`ipath`] | paths that go on in callees | edges and blocks |
 //! | [`Method::Calls`] | [`calls`] | every call | calls |
 //! | [`Method::Trace`] | [`trace`] | nothing: code writes tokens | the whole execution |

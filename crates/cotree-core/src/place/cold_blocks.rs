@@ -1,13 +1,13 @@
 //! Finds cold counter blocks, which a code generator should keep out of line.
 //!
 //! A counter on an edge may need a block of its own ([`Place::Edge`]). The code generator does not know what the block
-//! is for. Without other information it takes both ways of the branch to be equally likely, and the other way may have
-//! to jump around the block. In a tight loop that costs more than the counter does. The code generator keeps the block
-//! out of line if branch weights say that the other way is taken more than four times in five, as LLVM's layout of
-//! blocks does.
+//! is for. Without other information it takes both edges of the branch to be equally likely, and the other edge may
+//! have to jump around the block. In a tight loop that costs more than the counter does. The code generator keeps the
+//! block out of line if branch weights say that the other edge is taken more than four times in five, as LLVM's layout
+//! of blocks does.
 //!
-//! If the guess is wrong, the counter's way costs one more jump. So we guess only where a branch is predicted with some
-//! certainty, and only in loops, since it gained nothing elsewhere.
+//! If the guess is wrong, the counter's edge costs one more jump. So we guess only where a branch is predicted with
+//! some certainty, and only in loops, since it gained nothing elsewhere.
 
 use crate::facts::hints::Hints;
 use crate::facts::{EdgeKind, Function};
@@ -19,16 +19,16 @@ use crate::plan::FunctionPlan;
 use crate::probe::{Place, PlacedProbe, Probe};
 use crate::weight::prediction;
 
-/// The greatest predicted share of a cold counter's way. (With 0.2 there is no gain at all; from 0.35 on, which
+/// The greatest predicted share of a cold counter's edge. (With 0.2 there is no gain at all; from 0.35 on, which
 /// includes tests of pointers and optional calls, SQLite takes 2 % more instructions.)
 const MOST: f64 = 1.0 / 3.0;
 
-/// The least share: rarer ways mostly lead to panics and exceptions, which code generators see themselves.
+/// The least share: rarer edges mostly lead to panics and exceptions, which code generators see themselves.
 const LEAST: f64 = 1.0 / 32.0;
 
 /// The edges with a cold counter block that a code generator would not recognise by itself, in edge order.
-/// Each is one way of a conditional branch within a loop. No way of the branch leaves a loop, goes back to the header,
-/// or certainly comes to a call of a cold function: code generators recognise these, however far away they are.
+/// Each is one edge of a conditional branch within a loop. No edge of the branch leaves a loop, goes back to the
+/// header, or certainly comes to a call of a cold function: code generators recognise these, however far away they are.
 #[must_use]
 pub fn edges_to_cold_counters<'p>(
     function: &Function,
@@ -61,27 +61,27 @@ pub fn edges_to_cold_counters<'p>(
         weighted[edge] = true;
     }
     edges.retain(|&edge| {
-        let ways = cfg.succs(cfg.src(edge));
-        let border = |&way: &Edge| loops.outermost_left(way).is_some() || dfs.is_backedge(way);
-        let known = |&way: &Edge| cold[cfg.dst(way)] || weighted[way];
-        let all: f64 = ways.iter().map(|&way| likelihoods[way]).sum();
+        let edges = cfg.succs(cfg.src(edge));
+        let border = |&edge: &Edge| loops.outermost_left(edge).is_some() || dfs.is_backedge(edge);
+        let known = |&edge: &Edge| cold[cfg.dst(edge)] || weighted[edge];
+        let all: f64 = edges.iter().map(|&edge| likelihoods[edge]).sum();
         let share = likelihoods[edge] / all;
         loops.innermost(cfg.src(edge)).is_some()
-            && !ways.iter().any(|way| border(way) || known(way))
+            && !edges.iter().any(|edge| border(edge) || known(edge))
             && (LEAST..=MOST).contains(&share)
     });
     edges
 }
 
-/// Per block, whether all ways on from it, turns of loops aside, come to a call of a cold function.
+/// Per block, whether all paths on from it, turns of loops aside, come to a call of a cold function.
 fn comes_to_cold(cfg: &Cfg, dfs: &Dfs, hints: &Hints) -> IdMap<Block, bool> {
     let mut cold = cfg.per_block(false);
     for &block in &hints.cold {
         cold[block] = true;
     }
     for &block in dfs.postorder() {
-        let mut ways = cfg.succs(block).iter().filter(|&&way| !dfs.is_backedge(way)).peekable();
-        cold[block] |= ways.peek().is_some() && ways.all(|&way| cold[cfg.dst(way)]);
+        let mut edges = cfg.succs(block).iter().filter(|&&edge| !dfs.is_backedge(edge)).peekable();
+        cold[block] |= edges.peek().is_some() && edges.all(|&edge| cold[cfg.dst(edge)]);
     }
     cold
 }

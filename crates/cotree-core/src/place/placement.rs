@@ -1,7 +1,7 @@
 //! Places an edge's counter so that few jumps are needed (Ball & Larus 1994, §6.3, Fig. 19).
 //!
 //! A counter in a block of its own on the edge is always right, but may cost a jump. It can share a block instead:
-//! the edge's source if that has no other way out, its target if that has no other way in.
+//! the edge's source if no other edge leaves that, its target if no other edge enters that.
 //!
 //! Call sites set limits. An activation may be abandoned while a call is running, so the start and the end of a block
 //! with call sites see different counts; and a counter behind a call in tail position would turn it into a call that
@@ -74,18 +74,18 @@ impl<'a> Placer<'a> {
         Self { function, cfg, calls }
     }
 
-    /// The cheapest place that measures the edge, perhaps by way of [`Measure::Block`]. Not for EXIT→entry.
+    /// The cheapest place that measures the edge, perhaps by a [`Measure::Block`]. Not for EXIT→entry.
     #[must_use]
     pub fn edge(&self, edge: Edge) -> Placement {
         let src = self.cfg.src(edge);
         let through_source = Placement { place: Place::Start(src), if_taken: false, measure: Measure::Block(src) };
-        let sole_way_out = self.cfg.succs(src).len() == 1;
+        let sole_edge_out = self.cfg.succs(src).len() == 1;
         if self.follows_tail_call(edge) {
             return through_source;
         }
         match self.counter(edge) {
             // Move up: everything that enters the source takes the edge, unless the terminator's call is abandoned.
-            Placement { place: Place::Edge(_), .. } if sole_way_out => through_source,
+            Placement { place: Place::Edge(_), .. } if sole_edge_out => through_source,
             direct => direct,
         }
     }
@@ -139,8 +139,8 @@ impl<'a> Placer<'a> {
         self.function.edges.get(edge).is_none_or(|facts| facts.kind.splittable())
     }
 
-    /// Is this the only way on from a block whose last call may be a tail call (or never return)? A probe behind the
-    /// call would be in its way.
+    /// Is this the only edge out of a block whose last call may be a tail call (or never return)? A probe behind the
+    /// call would keep it from being one.
     #[must_use]
     pub fn follows_tail_call(&self, edge: Edge) -> bool {
         let src = self.cfg.src(edge);

@@ -7,8 +7,7 @@
 //! variable of the loop that moves in step with it, and sums it up where the loop is unrolled.
 //!
 //! Promotion is the replacement of [`crate::place::affine`], with a variable of our own. Nothing in the loop may
-//! abandon an activation. An interruption at an arbitrary place loses the register's count, and is flagged in the same
-//! way.
+//! abandon an activation. An interruption at an arbitrary place loses the register's count, and is flagged, too.
 //!
 //! The register is 0 outside of the loop, so where the loop is entered only this 0 is needed.
 //!

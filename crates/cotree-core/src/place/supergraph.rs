@@ -118,7 +118,7 @@ impl CallGraph {
     }
 }
 
-/// Looks for ways from a function back to it.
+/// Looks for paths from a function back to it.
 struct Search<'a> {
     graph: &'a CallGraph,
     cyclic: &'a [bool],

@@ -1,8 +1,8 @@
 //! The static weighting, which estimates from the shape of the graph how often edges run (Ball & Larus 1994, §5).
 //!
-//! Every loop is taken to iterate [`LOOP_MULTIPLIER`] times and every branch to go each way equally often, except that
-//! the edges that leave a loop share among them what entered it. One topological traversal of the graph without its
-//! backedges applies three rules; EXIT→entry weighs 1:
+//! Every loop is taken to iterate [`LOOP_MULTIPLIER`] times and every branch to take each edge equally often, except
+//! that the edges that leave a loop share among them what entered it. One topological traversal of the graph without
+//! its backedges applies three rules; EXIT→entry weighs 1:
 //!
 //! 1. A block weighs what its incoming edges weigh that are not backedges.
 //! 2. If a loop-entry weighs *W* and its loop has *N* exits, each exit weighs *W*/*N*.
@@ -39,8 +39,8 @@ pub const LOOP_MULTIPLIER: f64 = 10.0;
 const CEILING: f64 = 1e100;
 
 /// Computes the static weights of all edges under likelihoods of edges, EXIT→entry included. Likelihoods are positive
-/// and finite, and only the proportions of those that compete matter. The paper takes each branch to be equally likely
-/// to go each way: all likelihoods are 1.
+/// and finite, and only the proportions of those that compete matter. The paper takes all edges of a branch to be
+/// equally likely: all likelihoods are 1.
 #[must_use]
 pub fn weights(cfg: &Cfg, likelihood: impl Fn(Edge) -> f64) -> IdMap<Edge, f64> {
     let dfs = Dfs::new(cfg);

@@ -1,6 +1,6 @@
 //! Finds branches that are almost never taken: those that end in a panic, an abort or an exception.
 //!
-//! A way out of a block is *doomed* if only `unreachable` (after a call that does not return) or `resume` can follow.
+//! An edge out of a block is *doomed* if only `unreachable` (after a call that does not return) or `resume` can follow.
 //! Backedges, and edges into a loop that may go on, are not doomed. Doomed edges and the unwind edges of
 //! calls count as [`UNLIKELY`]; so the tree takes the others, and counters go where almost nothing runs.
 
@@ -24,8 +24,8 @@ pub fn likelihoods(function: &Function, cfg: &Cfg) -> IdMap<Edge, f64> {
     // Blocks come after all blocks that their edges lead to, except by backedges. These are not doomed, and so no
     // loop-entry is, since the source of a backedge is not. EXIT itself is not doomed either.
     for &block in Dfs::new(cfg).postorder().iter().filter(|&&b| b != cfg.exit()) {
-        let ways = cfg.succs(block);
-        doomed[block] = !ways.is_empty() && ways.iter().all(|&edge| is_doomed(edge, &doomed));
+        let edges = cfg.succs(block);
+        doomed[block] = !edges.is_empty() && edges.iter().all(|&edge| is_doomed(edge, &doomed));
     }
     let unlikely = |edge| is_doomed(edge, &doomed) || kind(edge) == Some(EdgeKind::InvokeUnwind);
     cfg.edges().map(|edge| if unlikely(edge) { UNLIKELY } else { 1.0 }).collect()

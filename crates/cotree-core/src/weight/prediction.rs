@@ -2,13 +2,13 @@
 //!
 //! Rules of thumb about programs (Ball & Larus 1993, "Branch prediction for free") each give some edges a probability,
 //! and where several speak of a branch, their evidence is put together as Dempster and Shafer do (Wu & Larus 1994,
-//! "Static branch frequency and program profile analysis"). For a branch with two ways, *p* and *q* then make
-//! *pq*/(*pq* + (1 − *p*)(1 − *q*)): the odds are multiplied. That is what is done here for any number of ways, so that
-//! a *likelihood* is a product of odds, and only the proportions of edges that compete matter.
+//! "Static branch frequency and program profile analysis"). For a branch with two edges, *p* and *q* then make
+//! *pq*/(*pq* + (1 − *p*)(1 − *q*)): the odds are multiplied. That is what is done here for any number of edges, so
+//! that a *likelihood* is a product of odds, and only the proportions of edges that compete matter.
 //!
 //! The numbers are those that branches of SQLite, Lua, zstd, bzip2, zlib, Oniguruma, tree-sitter and Clipper show on
 //! the average, rounded. Rules that were tried and don't pay there: stores, equality with zero, with other constants
-//! and of loop variables, operands that are used again on one way (*guards*), returns of anything but constants.
+//! and of loop variables, operands that are used again on one side (*guards*), returns of anything but constants.
 
 use crate::facts::Function;
 use crate::facts::hints::{Hints, Test};
@@ -24,15 +24,15 @@ use crate::weight::likelihood::{self, UNLIKELY};
 const GOES_BACK: f64 = 0.88;
 /// A loop goes on at any other branch that may leave it.
 const GOES_ON: f64 = 0.8;
-/// A loop is entered that lies on one way only.
+/// A branch enters a loop that only one of its edges leads to.
 const ENTERS_LOOP: f64 = 0.62;
-/// The way is taken that calls something where the other one does not have to.
+/// A branch takes the edge that leads to a call where the other edge need not.
 const CALLS: f64 = 0.35;
-/// The way to a call of a cold function is taken.
+/// A branch takes the edge that leads to a call of a cold function.
 const COLD: f64 = 0.02;
-/// The way to the return of a constant is taken.
+/// A branch takes the edge that leads to the return of a constant.
 const RETURNS_CONSTANT: f64 = 0.3;
-/// The way to the return of a negative constant, an error, is taken.
+/// A branch takes the edge that leads to the return of a negative constant, an error.
 const RETURNS_NEGATIVE: f64 = 0.05;
 
 /// The bounds of likelihoods, so that sums and quotients of them are meaningful.
@@ -115,7 +115,7 @@ impl<'a> Predictor<'a> {
         self.likelihoods[edge] *= probability / (1.0 - probability);
     }
 
-    /// Does any way out of the block leave a loop?
+    /// Does any edge out of the block leave a loop?
     fn may_leave_loop(&self, block: Block) -> bool {
         self.cfg.succs(block).iter().any(|&edge| self.loops.outermost_left(edge).is_some())
     }
@@ -124,13 +124,13 @@ impl<'a> Predictor<'a> {
     fn predict(&mut self, block: Block) {
         self.rule(block, COLD, |this, edge| this.cold[this.cfg.dst(edge)]);
         let possible = |&&edge: &&Edge| !self.never[edge];
-        let ways: Vec<Edge> = self.cfg.succs(block).iter().filter(possible).copied().collect();
+        let edges: Vec<Edge> = self.cfg.succs(block).iter().filter(possible).copied().collect();
         let leaves = |edge: Edge| self.loops.outermost_left(edge).is_some();
-        let leaving = ways.iter().filter(|&&edge| leaves(edge)).count();
-        if leaving > 0 && leaving < ways.len() {
-            let goes_back = ways.iter().any(|&edge| self.dfs.is_backedge(edge));
+        let leaving = edges.iter().filter(|&&edge| leaves(edge)).count();
+        if leaving > 0 && leaving < edges.len() {
+            let goes_back = edges.iter().any(|&edge| self.dfs.is_backedge(edge));
             let stays = if goes_back { GOES_BACK } else { GOES_ON };
-            for edge in ways.into_iter().filter(|&edge| self.loops.outermost_left(edge).is_some()) {
+            for edge in edges.into_iter().filter(|&edge| self.loops.outermost_left(edge).is_some()) {
                 self.multiply(edge, 1.0 - stays);
             }
             return;
@@ -149,16 +149,16 @@ impl<'a> Predictor<'a> {
         });
     }
 
-    /// Is there a way from the block that goes past the other?
+    /// Is there a path from the block that goes past the other?
     fn optional(&self, block: Block, other: Block) -> bool {
         !self.post.dominates(other, block)
     }
 
-    /// Multiplies the odds of those ways out of the block that have some property, unless all have it.
+    /// Multiplies the odds of those edges out of the block to which the rule applies, unless it applies to all.
     fn rule(&mut self, block: Block, probability: f64, applies: impl Fn(&Self, Edge) -> bool) {
-        let ways = self.cfg.succs(block);
-        let hits: Vec<Edge> = ways.iter().copied().filter(|&edge| applies(self, edge)).collect();
-        if hits.len() < ways.len() {
+        let edges = self.cfg.succs(block);
+        let hits: Vec<Edge> = edges.iter().copied().filter(|&edge| applies(self, edge)).collect();
+        if hits.len() < edges.len() {
             for edge in hits {
                 self.multiply(edge, probability);
             }

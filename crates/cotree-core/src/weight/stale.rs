@@ -1,13 +1,13 @@
 //! Stale profiles: which blocks of a function are those of an earlier version of it (Ayupov, Panchenko & Pupyrev,
 //! "Stale Profile Matching", 2024).
 //!
-//! A block is known by its *anchors*: the functions that it calls, the lines that it comes from, and the ways on from
-//! it. Lines count from the beginning of the function, from the last pair, and within a block from its first line, so
-//! that a function may move, and blocks in it. Blocks are aligned key by key, from the most telling to the least: those
-//! that only one block of either version has, in the same order in both (a patience diff). The ways on from pairs lead
-//! to more pairs, and so do the ways to them.
+//! A block is known by its *anchors*: the functions that it calls, the lines that it comes from, and the branches out
+//! of it. Lines count from the beginning of the function, from the last pair, and within a block from its first line,
+//! so that a function may move, and blocks in it. Blocks are aligned key by key, from the most telling to the least:
+//! those that only one block of either version has, in the same order in both (a patience diff). Edges out of pairs
+//! lead to more pairs, and so do edges into them.
 //!
-//! Matching is a guess. What it says only chooses between ways to compile the same program.
+//! Matching is a guess. Its result only influences how the program is optimised, never what it computes.
 
 use crate::facts::{Function, LineSpan};
 use crate::ids::{Block, Edge, IdMap};
@@ -20,7 +20,8 @@ use std::collections::{HashMap, HashSet};
 pub struct Outline {
     /// Each block, entry first.
     pub blocks: Vec<Anchors>,
-    /// Each edge: the block that it leaves, the one that it enters (EXIT is one past the last), and which way on it is.
+    /// Each edge: the block that it leaves, the one that it enters (EXIT is one past the last), and which branch of the
+    /// former it is.
     pub edges: Vec<(u32, u32, u32)>,
 }
 
@@ -176,8 +177,8 @@ pub struct Matching {
 /// A key by which blocks are aligned.
 type Key = (u32, Option<i64>, u32, u64);
 
-/// The key of a block, of which there are: its anchors, its line from the last pair before it on, and its ways. Lines
-/// alone come last: where code was put in, others come to stand in the old lines.
+/// The key of a block, of which there are: its anchors, its line from the last pair before it on, and its branches.
+/// Lines alone come last: where code was put in, others come to stand in the old lines.
 type KeyOf = fn(&Anchors, Option<i64>, u64) -> Option<Key>;
 
 impl Matching {
@@ -195,11 +196,11 @@ impl Matching {
         };
         search.pair(0, 0);
         let keys: [KeyOf; 5] = [
-            |block, _, ways| (block.calls != 0).then_some((block.calls, None, block.text, ways)),
-            |block, _, ways| (block.calls != 0).then_some((block.calls, None, 0, ways)),
+            |block, _, branches| (block.calls != 0).then_some((block.calls, None, block.text, branches)),
+            |block, _, branches| (block.calls != 0).then_some((block.calls, None, 0, branches)),
             |block, _, _| (block.calls != 0).then_some((block.calls, None, 0, 0)),
-            |block, line, ways| line.map(|line| (block.calls, Some(line), block.text, ways)),
-            |block, _, ways| block.line.map(|_| (block.calls, None, block.text, ways)),
+            |block, line, branches| line.map(|line| (block.calls, Some(line), block.text, branches)),
+            |block, _, branches| block.line.map(|_| (block.calls, None, block.text, branches)),
         ];
         for key in keys {
             search.align(key);
@@ -214,8 +215,8 @@ impl Matching {
         self.earlier.iter().flatten().count()
     }
 
-    /// The counts of the earlier version as a guess for the later one: of blocks with a pair, and of the ways on from
-    /// these, where they are as many. All others are 0, as if nothing were known of them.
+    /// The counts of the earlier version as a guess for the later one: of blocks with a pair, and of the edges out
+    /// of these, where their branches are alike. All others are 0, as if nothing were known of them.
     #[must_use]
     pub fn transfer(&self, earlier: &Outline, later: &Outline, counts: &FunctionProfile) -> FunctionProfile {
         let (old, new) = (Side::new(earlier), Side::new(later));
@@ -225,7 +226,7 @@ impl Matching {
         for (own, matched) in self.earlier.iter().enumerate() {
             let Some(matched) = *matched else { continue };
             let (from, to) = (&old.out[matched as usize], &new.out[own]);
-            if old.ways[matched as usize] == new.ways[own] {
+            if old.branches[matched as usize] == new.branches[own] {
                 for (&from, &to) in from.iter().zip(to) {
                     edges[Edge::new(to)] = of_edges(from).unwrap_or(0);
                 }
@@ -243,12 +244,12 @@ impl Matching {
 /// One version, with its edges by block.
 struct Side<'a> {
     outline: &'a Outline,
-    /// The edges out of each block, by their ways.
+    /// The edges out of each block, by the number of the branch.
     out: Vec<Vec<usize>>,
     /// The edges into each block.
     into: Vec<Vec<usize>>,
-    /// A number for the ways on from each block.
-    ways: Vec<u64>,
+    /// A number for the branches of each block.
+    branches: Vec<u64>,
 }
 
 impl<'a> Side<'a> {
@@ -267,15 +268,15 @@ impl<'a> Side<'a> {
         for out in &mut out {
             out.sort_by_key(|&edge| outline.edges[edge].2);
         }
-        let ways = |out: &Vec<usize>| {
-            let mut ways = Fnv::default();
+        let branches = |out: &Vec<usize>| {
+            let mut hash = Fnv::default();
             for &edge in out {
-                let (_, dst, way) = outline.edges[edge];
-                ways.eat_number(u64::from(way) << 1 | u64::from(dst as usize >= count));
+                let (_, dst, branch) = outline.edges[edge];
+                hash.eat_number(u64::from(branch) << 1 | u64::from(dst as usize >= count));
             }
-            ways.0
+            hash.0
         };
-        Self { outline, ways: out.iter().map(ways).collect(), out, into }
+        Self { outline, branches: out.iter().map(branches).collect(), out, into }
     }
 }
 
@@ -316,7 +317,7 @@ impl Search<'_> {
                 let mut seen: HashMap<Key, Option<usize>> = HashMap::new();
                 for block in (from..to).filter(|&block| partners[block].is_none()) {
                     let line = blocks[block].line.zip(base).map(|(line, base)| line.saturating_sub(base));
-                    if let Some(key) = key(&blocks[block], line, side.ways[block]) {
+                    if let Some(key) = key(&blocks[block], line, side.branches[block]) {
                         seen.entry(key).and_modify(|only| *only = None).or_insert(Some(block));
                     }
                 }
@@ -334,13 +335,13 @@ impl Search<'_> {
         }
     }
 
-    /// Pairs what the same ways of pairs lead to, and what alone leads to them, as long as there is more.
+    /// Pairs what the same branches of pairs lead to, and what alone leads to them, as long as there is more.
     fn follow_edges(&mut self) {
         let pairs = (0..).zip(&self.to_earlier).filter_map(|(later, earlier)| Some(((*earlier)? as usize, later)));
         let mut new: Vec<(usize, usize)> = pairs.collect();
         while let Some((earlier, later)) = new.pop() {
             let mut candidates = Vec::new();
-            if self.earlier.ways[earlier] == self.later.ways[later] {
+            if self.earlier.branches[earlier] == self.later.branches[later] {
                 let ends = |side: &Side<'_>, block: usize| -> Vec<usize> {
                     side.out[block].iter().map(|&edge| side.outline.edges[edge].1 as usize).collect()
                 };
@@ -360,8 +361,8 @@ impl Search<'_> {
 
     /// May blocks that lie alike in the graph be the same?
     fn alike(&self, earlier: usize, later: usize) -> bool {
-        let ways = (self.earlier.ways.get(earlier), self.later.ways.get(later));
-        let (Some(one), Some(other)) = ways else { return false };
+        let branches = (self.earlier.branches.get(earlier), self.later.branches.get(later));
+        let (Some(one), Some(other)) = branches else { return false };
         one == other && self.earlier.outline.blocks[earlier].calls == self.later.outline.blocks[later].calls
     }
 }

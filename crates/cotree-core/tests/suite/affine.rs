@@ -7,7 +7,7 @@ use cotree_core::graph::cfg::Cfg;
 use cotree_core::graph::dfs::Dfs;
 use cotree_core::graph::loops::LoopForest;
 use cotree_core::ids::{Block, Edge, Loop, Variable};
-use cotree_core::interpret::{From, Machine, Until, Walk, observe};
+use cotree_core::interpret::{From, GraphWalk, Machine, Until, observe};
 use cotree_core::method::counters::{CounterMethod, Measured, edge, recover};
 use cotree_core::place::affine::region::LoopRegion;
 use cotree_core::place::affine::{AffineVariable, Refusal, Replacements};
@@ -42,7 +42,7 @@ fn seeds() -> impl Strategy<Value = Vec<Seed>> {
 }
 
 /// A variable that counts some edge of some loop, or (noisy) nothing.
-fn variable(cfg: &Cfg, loops: &LoopForest, walks: &[Walk], seed: &Seed) -> Option<AffineVariable> {
+fn variable(cfg: &Cfg, loops: &LoopForest, walks: &[GraphWalk], seed: &Seed) -> Option<AffineVariable> {
     let (l, edge, step, potentials, bits, noisy, known, ahead) = seed;
     let l = loops.loops().nth(usize::from(*l) % loops.len().max(1))?;
     let header = loops.header(l);
@@ -83,8 +83,8 @@ fn variable(cfg: &Cfg, loops: &LoopForest, walks: &[Walk], seed: &Seed) -> Optio
     })
 }
 
-/// Is it a branch of two ways, both within the loop, that no run of the loop goes both of?
-fn is_steady(cfg: &Cfg, loops: &LoopForest, l: Loop, walks: &[Walk], branch: Block) -> bool {
+/// Is it a branch with two edges, both within the loop, of which no run of the loop takes both?
+fn is_steady(cfg: &Cfg, loops: &LoopForest, l: Loop, walks: &[GraphWalk], branch: Block) -> bool {
     let &[one, other] = cfg.succs(branch) else { return false };
     let inside = |b: Block| b != cfg.exit() && loops.contains(l, b);
     let mut seen = None;
@@ -108,7 +108,7 @@ fn within(cfg: &Cfg, loops: &LoopForest, l: Loop) -> impl Iterator<Item = Edge> 
 }
 
 /// How often one activation of the loop goes around, at most.
-fn most_circuits(cfg: &Cfg, loops: &LoopForest, l: Loop, walk: &Walk) -> u64 {
+fn most_circuits(cfg: &Cfg, loops: &LoopForest, l: Loop, walk: &GraphWalk) -> u64 {
     let (mut most, mut now) = (0, 0);
     for &e in &walk.edges {
         if cfg.dst(e) == loops.header(l) {
@@ -120,7 +120,7 @@ fn most_circuits(cfg: &Cfg, loops: &LoopForest, l: Loop, walk: &Walk) -> u64 {
 }
 
 /// How often the loop goes around each time that it is entered, if that is always the same.
-fn rounds(cfg: &Cfg, loops: &LoopForest, l: Loop, walks: &[Walk]) -> Option<u64> {
+fn rounds(cfg: &Cfg, loops: &LoopForest, l: Loop, walks: &[GraphWalk]) -> Option<u64> {
     let mut all = Vec::new();
     for walk in walks {
         let mut now = None;
@@ -147,7 +147,7 @@ fn rounds(cfg: &Cfg, loops: &LoopForest, l: Loop, walks: &[Walk]) -> Option<u64>
 struct Case {
     function: Function,
     cfg: Cfg,
-    walks: Vec<Walk>,
+    walks: Vec<GraphWalk>,
     weighting: Weighting,
     variables: Vec<AffineVariable>,
 }
@@ -159,26 +159,27 @@ impl std::fmt::Debug for Case {
     }
 }
 
-/// A walk from the entry to EXIT in which each run of any loop goes one way at each branch that `steady` has a bit for.
-fn steady_walk(cfg: &Cfg, loops: &LoopForest, steady: u8, choices: &[u8]) -> Option<Walk> {
+/// A walk from the entry to EXIT in which each run of any loop takes one edge at each branch that `steady` has a bit
+/// for.
+fn steady_walk(cfg: &Cfg, loops: &LoopForest, steady: u8, choices: &[u8]) -> Option<GraphWalk> {
     let mut edges: Vec<Edge> = Vec::new();
-    let mut ways: Vec<(Block, Edge)> = Vec::new();
+    let mut taken: Vec<(Block, Edge)> = Vec::new();
     let mut at = cfg.entry();
     for (time, &choice) in choices.iter().cycle().enumerate().take(150) {
         if at == cfg.exit() {
-            return Some(Walk { from: From::Entry, edges, until: Until::Exit });
+            return Some(GraphWalk { from: From::Entry, edges, until: Until::Exit });
         }
         let leaving = cfg.succs(at).iter().find(|&&e| time > 50 && loops.outermost_left(e).is_some());
-        let known = ways.iter().find(|way| way.0 == at).map(|way| &way.1);
+        let known = taken.iter().find(|branch| branch.0 == at).map(|branch| &branch.1);
         let random = || cfg.succs(at).get(usize::from(choice) % cfg.succs(at).len().max(1));
         let edge = *known.or(leaving).or_else(random)?;
         let within = loops.innermost(at).is_some_and(|l| cfg.succs(at).iter().all(|&e| loops.contains(l, cfg.dst(e))));
         if within && steady >> (at.index() % 8) & 1 == 1 && known.is_none() {
-            ways.push((at, edge));
+            taken.push((at, edge));
         }
         edges.push(edge);
         at = cfg.dst(edge);
-        ways.retain(|way| loops.innermost(way.0).is_some_and(|l| at != cfg.exit() && loops.contains(l, at)));
+        taken.retain(|branch| loops.innermost(branch.0).is_some_and(|l| at != cfg.exit() && loops.contains(l, at)));
     }
     None
 }
@@ -194,7 +195,7 @@ fn cases() -> impl Strategy<Value = Case> {
             let cfg = function.cfg().unwrap();
             let dfs = Dfs::new(&cfg);
             let mut walks = random::walks(&function, &cfg, &choices);
-            // What can't be reached is not in a program map, and would be a second way into loops.
+            // What can't be reached is not in a program map, and would be a second edge into loops.
             walks.retain(|w| !matches!(w.from, From::Site(s) if !dfs.is_reached(function.calls[s].block)));
             let loops = LoopForest::new(&cfg, &dfs);
             if let Some(steady) = steady {
@@ -436,14 +437,14 @@ fn a_branch_that_stays_is_counted_by_how_often_its_loop_went_around() {
     let plan = edge::plan_affine(&f, &cfg, &weighting, &variables);
     assert_eq!((counts_inside(&plain, &cfg), counts_inside(&plan, &cfg)), (1, 0), "{plan:?}");
     assert_eq!(plan.key.measures.len(), plain.key.measures.len());
-    // Three turns by one way, one by the other, two by the first again.
+    // Three turns through one block, one through the other, two through the first again.
     let mut machine = Machine::new(&f, &cfg, &plan).with_variables(&variables);
     let mut walks = Vec::new();
-    for (turns, way) in [(3, 2), (1, 3), (2, 2)] {
-        let turn = [(1, way), (way, 4), (4, 1)];
+    for (turns, through) in [(3, 2), (1, 3), (2, 2)] {
+        let turn = [(1, through), (through, 4), (4, 1)];
         let edges = [(0, 1)].into_iter().chain((0..turns).flat_map(|_| turn)).collect::<Vec<_>>();
         let edges = edges[..edges.len() - 1].iter().chain(&[(4, 5), (5, 6)]).map(|&(a, b)| edge_between(&cfg, a, b));
-        walks.push(Walk { from: From::Entry, edges: edges.collect(), until: Until::Exit });
+        walks.push(GraphWalk { from: From::Entry, edges: edges.collect(), until: Until::Exit });
         machine.run(walks.last().unwrap()).unwrap();
     }
     let (truth, early) = observe(&f, &cfg, &walks).unwrap();
@@ -526,7 +527,7 @@ fn an_exit_in_the_middle_knows_what_it_has_missed() {
     let (f, cfg) = function(&[&[1], &[2, 3], &[1, 4], &[5], &[5]]);
     let case = |walk: &[(usize, usize)]| {
         let edges = walk.iter().map(|&(a, b)| edge_between(&cfg, a, b)).collect();
-        Walk { from: From::Entry, edges, until: Until::Exit }
+        GraphWalk { from: From::Entry, edges, until: Until::Exit }
     };
     let walks = [
         case(&[(0, 1), (1, 3), (3, 5)]),

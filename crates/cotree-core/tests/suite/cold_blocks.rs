@@ -1,5 +1,5 @@
-//! Which blocks of counters shall stand out of the way: those of ways that are thought to be rare, in loops, where
-//! nobody else says so.
+//! Which blocks of counters are put out of line: those on edges that are predicted to be rare, in loops, where nothing
+//! else says so.
 
 use crate::random;
 use cotree_core::facts::hints::{Branch, Hints, Test};
@@ -56,7 +56,7 @@ fn what_a_test_says_is_rare() {
     let hints = tested(2, Test::Negative, false);
     assert_eq!(of(&looping(), &hints, &[PAST]), [PAST]);
     assert_eq!(of(&looping(), &hints, &[Edge(5), PAST]), [PAST], "the other one has a block that is there anyway");
-    assert!(of(&looping(), &hints, &[Edge(3)]).is_empty(), "that one is the usual way");
+    assert!(of(&looping(), &hints, &[Edge(3)]).is_empty(), "that one is the usual edge");
     let twice = CounterPlan { probes: counted(&[PAST]).probes.repeat(2), ..counted(&[PAST]) };
     let function = looping();
     assert_eq!(edges_to_cold_counters(&function, &function.cfg().unwrap(), &hints, &twice), [PAST]);
@@ -77,7 +77,7 @@ fn outside_of_loops_nothing_is() {
 fn the_borders_of_loops_are_known_without() {
     let leaves = tested(1, Test::Negative, false);
     assert!(of(&looping(), &leaves, &[Edge(2)]).is_empty());
-    // The way past goes straight back to the header.
+    // The edge past goes straight back to the header.
     let edges = [(0, 1), (1, 2), (1, 5), (2, 3), (2, 1), (3, 4), (4, 1), (5, 6)].map(|(src, dst)| (src, dst, true));
     let function = branching(random::function(6, &edges, &[]));
     assert!(of(&function, &tested(2, Test::Negative, false), &[PAST]).is_empty());
@@ -94,7 +94,7 @@ fn what_is_known_is_not_told_again() {
     assert!(of(&panics, &tested(2, Test::Negative, false), &[PAST]).is_empty());
     let cold = Hints { cold: vec![Block(4)], ..tested(2, Test::Negative, false) };
     assert!(of(&looping(), &cold, &[PAST]).is_empty());
-    // Two blocks away, on either way.
+    // Two blocks away, on either side.
     let far =
         [(0, 1), (1, 2), (1, 6), (2, 3), (2, 5), (3, 4), (4, 5), (5, 1), (6, 7)].map(|(src, dst)| (src, dst, true));
     let far = branching(random::function(7, &far, &[]));
@@ -107,7 +107,7 @@ fn what_is_known_is_not_told_again() {
     assert!(of(&looping(), &told, &[PAST]).is_empty());
 }
 
-/// A switch has more ways than two; its counters stay where they are.
+/// A switch has more edges than two; its counters stay where they are.
 #[test]
 fn switches_are_left_alone() {
     let mut function = looping();

@@ -94,7 +94,7 @@ fn increments(plan: &EventPlan) -> BTreeMap<Place, i64> {
     plan.probes.iter().map(increment).collect()
 }
 
-/// Fig. 1: the increments of the chords w, x, y and z. Q→A and Q→B are the only ways into their blocks, so x and y
+/// Fig. 1: the increments of the chords w, x, y and z. Q→A and Q→B are the only edges into their blocks, so x and y
 /// stand there.
 #[test]
 fn figure_1() {
@@ -117,7 +117,7 @@ fn figure_1() {
     }
     assert_eq!(at_end("R"), sum(&["-C"]));
     assert_eq!(at_end("C"), 0);
-    // On the way from P the counter has EXIT's events already.
+    // On the edge from P the counter has EXIT's events already.
     assert_eq!(at_end("EXIT"), 0);
 }
 
@@ -142,12 +142,12 @@ impl Split {
     }
 
     /// The edges of the tree that lead from one vertex to another, each with whether they are taken forwards.
-    fn way(&self, from: usize, to: usize) -> Vec<(usize, bool)> {
-        let mut ways = vec![(from, Vec::new())];
+    fn tree_path(&self, from: usize, to: usize) -> Vec<(usize, bool)> {
+        let mut open = vec![(from, Vec::new())];
         let mut seen = vec![from];
-        while let Some((at, way)) = ways.pop() {
+        while let Some((at, path)) = open.pop() {
             if at == to {
-                return way;
+                return path;
             }
             for (number, &(src, dst, _)) in self.edges.iter().enumerate() {
                 let next = if src == at { Some((dst, true)) } else { (dst == at).then_some((src, false)) };
@@ -155,7 +155,7 @@ impl Split {
                     && !self.chords.contains(&number)
                 {
                     seen.push(next);
-                    ways.push((next, way.iter().copied().chain([(number, forwards)]).collect()));
+                    open.push((next, path.iter().copied().chain([(number, forwards)]).collect()));
                 }
             }
         }
@@ -164,7 +164,7 @@ impl Split {
 
     /// What an edge *from*→*to* adds up to around its fundamental cycle.
     fn around(&self, from: usize, to: usize) -> i64 {
-        self.way(to, from)
+        self.tree_path(to, from)
             .iter()
             .map(|&(edge, forwards)| if forwards { self.edges[edge].2 } else { -self.edges[edge].2 })
             .sum()
@@ -177,8 +177,12 @@ fn figure_3() {
     let split = Split::new();
     let blocks_in = |chord: &str| -> Vec<&str> {
         let (from, to, _) = split.edges[NAMES.len() + edge(chord).index()];
-        let mut blocks: Vec<&str> =
-            split.way(to, from).iter().filter(|(edge, _)| *edge < NAMES.len()).map(|&(edge, _)| NAMES[edge]).collect();
+        let mut blocks: Vec<&str> = split
+            .tree_path(to, from)
+            .iter()
+            .filter(|(edge, _)| *edge < NAMES.len())
+            .map(|&(edge, _)| NAMES[edge])
+            .collect();
         blocks.sort_unstable();
         blocks
     };

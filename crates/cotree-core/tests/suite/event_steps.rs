@@ -45,7 +45,7 @@ impl Walker<'_> {
         }
     }
 
-    /// Runs a block, and takes a way on that `draw` chooses; gives the next block.
+    /// Runs a block, and takes an edge out of it that `draw` chooses; gives the next block.
     fn step(&mut self, block: Block, draw: usize) -> Result<Option<Block>, TestCaseError> {
         let queries = &self.plan.queries[self.kind];
         self.probes(Place::Start(block));
@@ -70,12 +70,12 @@ impl Walker<'_> {
             self.probes(Place::End(block));
         }
         self.before += self.events.block(block) as i64;
-        let ways: Vec<usize> =
+        let edges: Vec<usize> =
             (0..self.function.edges.len()).filter(|&e| self.function.edges[Edge::new(e)].src == block).collect();
-        if ways.is_empty() {
+        if edges.is_empty() {
             return Ok(None);
         }
-        let edge = ways[draw % ways.len()];
+        let edge = edges[draw % edges.len()];
         if let Some(&last) = calls.last().filter(|_| ended) {
             self.probes(Place::After(last));
         }

@@ -131,7 +131,7 @@ pub fn kinds() -> EventKinds {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
-    /// Totals are those of the log, however activations end, with and without queries, and the naive way, too.
+    /// Totals are those of the log, however activations end, with and without queries, and by the naive plan, too.
     #[test]
     fn totals_are_true(
         (program, seed) in programs_of_llvm(),

@@ -4,7 +4,7 @@ use crate::random;
 use cotree_core::facts::Function;
 use cotree_core::graph::cfg::Cfg;
 use cotree_core::ids::{Block, Edge, Site};
-use cotree_core::interpret::{From, Until, Walk, observe, run};
+use cotree_core::interpret::{From, GraphWalk, Until, observe, run};
 use cotree_core::method::counters::vertex_edge::determines_blocks;
 use cotree_core::method::counters::{CounterError, CounterMethod, Measured, edge, plan, recover, vertex_edge};
 use cotree_core::place::placement::{Placer, add_block_counter, add_counter};
@@ -48,10 +48,10 @@ impl Figure {
         names.split(' ').map(|n| self.edge(n)).collect()
     }
 
-    fn walk(&self, blocks: &str, until: Until) -> Walk {
+    fn walk(&self, blocks: &str, until: Until) -> GraphWalk {
         let blocks: Vec<&str> = blocks.split(' ').collect();
         let edges = blocks.windows(2).map(|w| self.edge(&format!("{}→{}", w[0], w[1]))).collect();
-        Walk { from: From::Entry, edges, until }
+        GraphWalk { from: From::Entry, edges, until }
     }
 
     fn counting(&self, edges: &[Edge]) -> CounterPlan {
@@ -247,7 +247,7 @@ fn figure_4c_frees_one_edge_of_the_pipeless_cycle() {
 fn pipeless_cycles_are_accepted_and_piped_ones_rejected() {
     let figure = figure_4();
     let Figure { function, cfg, .. } = &figure;
-    // Two runs that differ only around the cycle {a→b, e→b, e→f, a→f}: ways in and out of the loop are paired
+    // Two runs that differ only around the cycle {a→b, e→b, e→f, a→f}: edges in and out of the loop are paired
     // otherwise.
     let one = [figure.walk("a b c e b d e f g EXIT", Until::Exit), figure.walk("a f g EXIT", Until::Exit)];
     let other = [figure.walk("a b c e f g EXIT", Until::Exit), figure.walk("a b d e f g EXIT", Until::Exit)];

@@ -4,7 +4,7 @@ use crate::random;
 use cotree_core::facts::Function;
 use cotree_core::graph::cfg::Cfg;
 use cotree_core::ids::{Block, Counter, Edge, Site, Table};
-use cotree_core::interpret::{From, Machine, Until, Walk, WalkError, observe};
+use cotree_core::interpret::{From, GraphWalk, GraphWalkError, Machine, Until, observe};
 use cotree_core::plan::{CounterKey, CounterPlan, Measure};
 use cotree_core::probe::{Place, PlacedProbe, Probe, Reg};
 use std::collections::BTreeMap;
@@ -24,8 +24,8 @@ fn plan(probes: &[(Place, Probe)]) -> CounterPlan {
     }
 }
 
-fn walk(from: From, edges: &[u32], until: Until) -> Walk {
-    Walk { from, edges: edges.iter().map(|&e| Edge(e)).collect(), until }
+fn walk(from: From, edges: &[u32], until: Until) -> GraphWalk {
+    GraphWalk { from, edges: edges.iter().map(|&e| Edge(e)).collect(), until }
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn abandoned_calls_skip_what_follows() {
     let (function, cfg) = example();
     let at = |place| {
         let plan = plan(&[(place, Probe::Count(Counter(0)))]);
-        move |walk: &Walk| {
+        move |walk: &GraphWalk| {
             let (function, cfg) = example();
             let mut machine = Machine::new(&function, &cfg, &plan);
             machine.run(walk).unwrap();
@@ -86,7 +86,7 @@ fn abandoned_calls_skip_what_follows() {
         }
     };
     let (start, end, edge) = (at(Place::Start(Block(1))), at(Place::End(Block(1))), at(Place::Edge(Edge(2))));
-    let all = |walk: &Walk| [start(walk), end(walk), edge(walk)];
+    let all = |walk: &GraphWalk| [start(walk), end(walk), edge(walk)];
     assert_eq!(all(&walk(From::Entry, &[0, 2], Until::Exit)), [1, 1, 1]);
     assert_eq!(all(&walk(From::Entry, &[0], Until::Site(Site(1)))), [1, 0, 0]);
     assert_eq!(all(&walk(From::Entry, &[0], Until::Site(Site(2)))), [1, 1, 0], "the terminator runs after the end");
@@ -119,13 +119,13 @@ fn registers_outlive_a_second_return() {
 #[test]
 fn what_is_no_walk_is_refused() {
     let (function, cfg) = example();
-    let refused = |w: Walk| observe(&function, &cfg, &[w]).unwrap_err();
-    assert_eq!(refused(walk(From::Entry, &[1], Until::Exit)), WalkError::Detached(Edge(1), Block(0)));
-    assert_eq!(refused(walk(From::Entry, &[3], Until::Exit)), WalkError::Detached(Edge(3), Block(0)));
-    assert_eq!(refused(walk(From::Entry, &[0], Until::Exit)), WalkError::EndsIn(Block(1)));
-    assert_eq!(refused(walk(From::Entry, &[0, 2, 3], Until::Exit)), WalkError::EndsIn(Block(2)));
-    assert_eq!(refused(walk(From::Entry, &[0], Until::Site(Site(0)))), WalkError::NoSuchSite(Site(0), Block(1)));
-    assert_eq!(refused(walk(From::Site(Site(3)), &[], Until::Exit)), WalkError::NoSuchSite(Site(3), Block(2)));
+    let refused = |w: GraphWalk| observe(&function, &cfg, &[w]).unwrap_err();
+    assert_eq!(refused(walk(From::Entry, &[1], Until::Exit)), GraphWalkError::Detached(Edge(1), Block(0)));
+    assert_eq!(refused(walk(From::Entry, &[3], Until::Exit)), GraphWalkError::Detached(Edge(3), Block(0)));
+    assert_eq!(refused(walk(From::Entry, &[0], Until::Exit)), GraphWalkError::EndsIn(Block(1)));
+    assert_eq!(refused(walk(From::Entry, &[0, 2, 3], Until::Exit)), GraphWalkError::EndsIn(Block(2)));
+    assert_eq!(refused(walk(From::Entry, &[0], Until::Site(Site(0)))), GraphWalkError::NoSuchSite(Site(0), Block(1)));
+    assert_eq!(refused(walk(From::Site(Site(3)), &[], Until::Exit)), GraphWalkError::NoSuchSite(Site(3), Block(2)));
     let backwards = walk(From::Site(Site(2)), &[], Until::Site(Site(1)));
-    assert_eq!(refused(backwards), WalkError::NoSuchSite(Site(1), Block(1)));
+    assert_eq!(refused(backwards), GraphWalkError::NoSuchSite(Site(1), Block(1)));
 }

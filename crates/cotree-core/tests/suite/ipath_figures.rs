@@ -132,7 +132,7 @@ fn figures_4_to_9_context_paths_of_pow() {
     assert_eq!(rho(main, Role::Real(Edge(2))), linear(0, 17), "v4→v15");
     assert_eq!(rho(main, Role::Real(Edge(4))), linear(0, 12), "v5→v9");
     assert_eq!(rho(main, Role::Real(Edge(7))), linear(0, 4), "v9→v13");
-    // Fig. 6: the two copies of pow, with 5 and 1 ways on from their EXITs.
+    // Fig. 6: the two copies of pow, with 5 and 1 paths on from their EXITs.
     let behind: Vec<u128> =
         main.graph.crossings().map(|(arc, ..)| main.linear.psi[main.graph.dst(arc)].at(1)).collect();
     assert_eq!(behind, [5, 1]);
@@ -153,7 +153,7 @@ fn figures_14_to_17_piecewise_paths_of_pow() {
     let numbering = numbering(&functions, &plan);
     let (main, pow) = (numbering.of(MAIN).unwrap(), numbering.of(POW).unwrap());
     assert_eq!(pow.linear.psi[ENTRY], linear(1, 1));
-    assert_eq!(pow.ways_from_exit, 4);
+    assert_eq!(pow.paths_from_exit, 4);
     assert_eq!((main.from_entry, main.from_gentry, pow.from_gentry), (Some(0), Some(8), Some(16)));
     assert_eq!(main.linear.psi[ENTRY].at(1), 8);
     assert_eq!(main.linear.psi[GENTRY].at(1), 8);

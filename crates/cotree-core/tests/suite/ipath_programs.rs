@@ -123,9 +123,9 @@ struct Enumeration<'a> {
     paths: BTreeMap<Vec<Step>, u64>,
 }
 
-/// An activation on the way.
+/// An activation that has not ended.
 #[derive(Clone, Default)]
-struct OnTheWay {
+struct Unfinished {
     function: FunctionId,
     /// The path so far, and that with which the activation was called, if it was.
     path: Vec<Step>,
@@ -143,7 +143,7 @@ impl Enumeration<'_> {
 
     /// Follows the logs of all threads.
     fn run(&mut self, truth: &Truth) {
-        let mut all: BTreeMap<Activation, OnTheWay> = BTreeMap::new();
+        let mut all: BTreeMap<Activation, Unfinished> = BTreeMap::new();
         for &(activation, step) in truth.logs.iter().flatten() {
             let facts = truth.activations[activation];
             let mut at = all.remove(&activation).unwrap_or_default();
@@ -213,21 +213,21 @@ impl Enumeration<'_> {
     }
 
     /// Goes along the arc, if the function has it.
-    fn push(&self, at: &mut OnTheWay, role: Role) -> bool {
+    fn push(&self, at: &mut Unfinished, role: Role) -> bool {
         let graph = &self.numbering.of(at.function).unwrap().graph;
         let arc = (0..graph.arc_count()).find(|&arc| graph.role(arc) == role);
         at.path.extend(arc.map(|arc| Step::Along(at.function, arc)));
         arc.is_some()
     }
 
-    fn begin(&self, at: &mut OnTheWay, role: Role) {
+    fn begin(&self, at: &mut Unfinished, role: Role) {
         let entry = || at.called.clone().unwrap_or_else(|| vec![Step::Start(at.function, true)]);
         at.path = if self.numbering.piecewise { vec![Step::Start(at.function, false)] } else { entry() };
         assert!(self.push(at, role));
     }
 
     /// The call under way returns.
-    fn come_back(&self, at: &mut OnTheWay) {
+    fn come_back(&self, at: &mut Unfinished) {
         let Some(call) = at.calling.take() else { return };
         match self.at(at.function, call) {
             Some(AtCall::Cross(_)) => {
@@ -241,7 +241,7 @@ impl Enumeration<'_> {
         }
     }
 
-    fn take(&mut self, at: &mut OnTheWay, edge: Edge) {
+    fn take(&mut self, at: &mut Unfinished, edge: Edge) {
         let cfg = &self.program.graphs[at.function.index()];
         let (src, dst) = (cfg.src(edge), cfg.dst(edge));
         if self.program.functions[at.function.index()].edges[edge].kind == EdgeKind::InvokeUnwind {

@@ -8,7 +8,7 @@ use cotree_core::graph::cfg::Cfg;
 use cotree_core::graph::dfs::{Dfs, Direction};
 use cotree_core::graph::dominators::Dominators;
 use cotree_core::ids::{Edge, Site};
-use cotree_core::interpret::{From, Until, Walk, observe, run};
+use cotree_core::interpret::{From, GraphWalk, Until, observe, run};
 use cotree_core::method::counters::{CounterMethod, Measured, plan, recover};
 use cotree_core::statistics::PlanStatistics;
 use cotree_core::weight::weighting::Weighting;
@@ -25,39 +25,39 @@ fn timed<T>(what: &str, work: impl FnOnce() -> T) -> (T, Duration) {
     (result, took)
 }
 
-/// Per block, the edge that begins a shortest way to EXIT.
-fn ways_out(cfg: &Cfg) -> Vec<Option<Edge>> {
-    let mut way = vec![None; cfg.block_count()];
+/// Per block, the edge that begins a shortest path to EXIT.
+fn shortest_paths(cfg: &Cfg) -> Vec<Option<Edge>> {
+    let mut first = vec![None; cfg.block_count()];
     let mut queue = std::collections::VecDeque::from([cfg.exit()]);
     while let Some(block) = queue.pop_front() {
         for edge in Direction::Backward.onward(cfg, block) {
             let src = cfg.src(edge);
-            if way[src.index()].is_none() {
-                way[src.index()] = Some(edge);
+            if first[src.index()].is_none() {
+                first[src.index()] = Some(edge);
                 queue.push_back(src);
             }
         }
     }
-    way
+    first
 }
 
 /// A random walk that goes straight to EXIT after a while, or is abandoned at the next call site.
-fn walk(cfg: &Cfg, function: &Function, seed: u64, abandoned: bool) -> Walk {
-    let ways = ways_out(cfg);
+fn walk(cfg: &Cfg, function: &Function, seed: u64, abandoned: bool) -> GraphWalk {
+    let first = shortest_paths(cfg);
     let mut state = seed;
     let (mut edges, mut at) = (Vec::new(), cfg.entry());
     while at != cfg.exit() {
         if let Some((site, _)) = function.sites_of(at).next().filter(|_| abandoned && edges.len() > STEPS / 2) {
-            return Walk { from: From::Entry, edges, until: Until::Site(site) };
+            return GraphWalk { from: From::Entry, edges, until: Until::Site(site) };
         }
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let out = cfg.succs(at);
         let any = out[usize::try_from(state >> 33).unwrap() % out.len()];
-        let edge = if edges.len() < STEPS { any } else { ways[at.index()].unwrap() };
+        let edge = if edges.len() < STEPS { any } else { first[at.index()].unwrap() };
         edges.push(edge);
         at = cfg.dst(edge);
     }
-    Walk { from: From::Entry, edges, until: Until::Exit }
+    GraphWalk { from: From::Entry, edges, until: Until::Exit }
 }
 
 fn check(name: &str, blocks: usize, edges: &[(usize, usize, bool)]) {
@@ -70,7 +70,7 @@ fn check(name: &str, blocks: usize, edges: &[(usize, usize, bool)]) {
     let (weighting, _) = timed("weighting", || Weighting::expected(&function, &cfg));
     assert!(cfg.edges().all(|e| weighting.edge(e).is_finite() && weighting.edge(e) >= 0.0));
 
-    let revived = Walk { from: From::Site(Site(0)), ..walk(&cfg, &function, 4, false) };
+    let revived = GraphWalk { from: From::Site(Site(0)), ..walk(&cfg, &function, 4, false) };
     let walks =
         [walk(&cfg, &function, 1, false), walk(&cfg, &function, 2, true), walk(&cfg, &function, 3, false), revived];
     let (truth, early) = observe(&function, &cfg, &walks).unwrap();

@@ -6,7 +6,7 @@ use crate::random;
 use cotree_core::facts::Function;
 use cotree_core::graph::cfg::Cfg;
 use cotree_core::ids::Edge;
-use cotree_core::interpret::{From, Machine, Until, Walk, observe};
+use cotree_core::interpret::{From, GraphWalk, Machine, Until, observe};
 use cotree_core::method::path::numbering::Numbering;
 use cotree_core::method::path::{self, MOST_PATHS, PathOptions, PathPlan};
 use cotree_core::probe::{Place, Probe};
@@ -46,7 +46,7 @@ fn planned(name: &str, f: &Function, cfg: &Cfg, weighting: &Weighting, limit: u6
 }
 
 /// A walk that turns at random until it has taken enough edges, then goes on as the last edge of each block does.
-fn random_walk(cfg: &Cfg, mut state: u64, most: usize) -> Walk {
+fn random_walk(cfg: &Cfg, mut state: u64, most: usize) -> GraphWalk {
     let (mut edges, mut at) = (Vec::new(), cfg.entry());
     while at != cfg.exit() {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -56,12 +56,12 @@ fn random_walk(cfg: &Cfg, mut state: u64, most: usize) -> Walk {
         edges.push(edge);
         at = cfg.dst(edge);
     }
-    Walk { from: From::Entry, edges, until: Until::Exit }
+    GraphWalk { from: From::Entry, edges, until: Until::Exit }
 }
 
 fn check_walks(f: &Function, cfg: &Cfg, plan: &PathPlan, most: usize) {
     let runs = if cfg!(debug_assertions) && f.blocks.len() > 10_000 { 2 } else { 20 };
-    let walks: Vec<Walk> = (0..runs).map(|seed| random_walk(cfg, seed, most)).collect();
+    let walks: Vec<GraphWalk> = (0..runs).map(|seed| random_walk(cfg, seed, most)).collect();
     let mut machine = Machine::new(f, cfg, plan);
     for walk in &walks {
         machine.run(walk).unwrap();
@@ -93,7 +93,7 @@ fn hot_paths_stay_whole() {
     assert!(plan.key.cuts.edges.iter().all(|e| !e.0.is_multiple_of(2)));
     let hot = cfg.edges().filter(|e| e.0.is_multiple_of(2) && *e != cfg.exit_edge()).collect();
     let mut machine = Machine::new(&f, &cfg, &plan);
-    machine.run(&Walk { from: From::Entry, edges: hot, until: Until::Exit }).unwrap();
+    machine.run(&GraphWalk { from: From::Entry, edges: hot, until: Until::Exit }).unwrap();
     assert_eq!(machine.effects().paths.len(), 1);
     check_walks(&f, &cfg, &plan, usize::MAX);
 }
@@ -161,7 +161,7 @@ fn threaded_code() {
     check_walks(&f, &cfg, &plan, 2000);
 }
 
-/// An interpreter with simple instructions, one with a loop of its own and one with many ways, and another loop behind
+/// An interpreter with simple instructions, one with a loop of its own and one with many paths, and another loop behind
 /// it: the numbers of paths that begin at its header are of more than 32 bits. The simple instructions' updates are
 /// not.
 #[test]
@@ -211,8 +211,8 @@ fn updates_are_small_where_numbers_are_large() {
     check_walks(&f, &cfg, &plan, 500);
 }
 
-/// Forty conditions, of which all but the first seven seldom go one of their ways: all paths along the others are in
-/// the window.
+/// Forty conditions, of which all but the first seven seldom take one of their edges: all paths along the other edges
+/// are in the window.
 #[test]
 fn what_is_thought_to_run_has_the_first_numbers() {
     const CONDITIONS: usize = 40;

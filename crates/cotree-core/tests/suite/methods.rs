@@ -4,7 +4,7 @@ use crate::random;
 use cotree_core::facts::Function;
 use cotree_core::graph::cfg::Cfg;
 use cotree_core::ids::{Counter, Edge};
-use cotree_core::interpret::{Walk, observe, run};
+use cotree_core::interpret::{GraphWalk, observe, run};
 use cotree_core::method::counters::{CounterMethod, Measured, edge, plan, recover};
 use cotree_core::place::placement::Placer;
 use cotree_core::place::spanning::Extreme;
@@ -15,7 +15,7 @@ use cotree_core::weight::weighting::Weighting;
 use proptest::prelude::*;
 
 /// A function, its graph, walks over it, and a weighting out of nowhere.
-fn cases() -> impl Strategy<Value = (Function, Cfg, Vec<Walk>, Weighting)> {
+fn cases() -> impl Strategy<Value = (Function, Cfg, Vec<GraphWalk>, Weighting)> {
     (random::functions(9), random::choices(), prop::collection::vec(0u8..5, 40)).prop_map(|(f, choices, weights)| {
         let cfg = f.cfg().unwrap();
         let walks = random::walks(&f, &cfg, &choices);
@@ -24,7 +24,7 @@ fn cases() -> impl Strategy<Value = (Function, Cfg, Vec<Walk>, Weighting)> {
     })
 }
 
-fn profile(method: CounterMethod, f: &Function, cfg: &Cfg, plan: &CounterPlan, walks: &[Walk]) -> FunctionProfile {
+fn profile(method: CounterMethod, f: &Function, cfg: &Cfg, plan: &CounterPlan, walks: &[GraphWalk]) -> FunctionProfile {
     let (_, early) = observe(f, cfg, walks).unwrap();
     let counts = run(f, cfg, plan, walks).unwrap();
     recover(method, cfg, Measured { function: f, key: &plan.key, counts: &counts, early: &early }).unwrap()

@@ -4,7 +4,7 @@ use crate::random;
 use cotree_core::facts::Function;
 use cotree_core::graph::cfg::Cfg;
 use cotree_core::ids::{Block, Edge};
-use cotree_core::interpret::{From, Machine, Until, Walk};
+use cotree_core::interpret::{From, GraphWalk, Machine, Until};
 use cotree_core::method::path::graph::Role;
 use cotree_core::method::path::numbering::Numbering;
 use cotree_core::method::path::{self, AtCalls, PathMetric, PathOptions, PathPlan};
@@ -85,7 +85,7 @@ impl Hand<'_> {
         }
     }
 
-    fn walk(&mut self, f: &Function, cfg: &Cfg, walk: &Walk) {
+    fn walk(&mut self, f: &Function, cfg: &Cfg, walk: &GraphWalk) {
         let calls_last = |block: Block| f.sites().any(|site| site.terminator && site.block == block);
         (self.number, self.sum) = (self.value(Role::Enter).unwrap(), 0);
         self.enter(cfg.entry());
@@ -104,7 +104,7 @@ impl Hand<'_> {
     }
 }
 
-fn by_hand(f: &Function, cfg: &Cfg, plan: &PathPlan, walks: &[Walk], seed: u64) -> Table {
+fn by_hand(f: &Function, cfg: &Cfg, plan: &PathPlan, walks: &[GraphWalk], seed: u64) -> Table {
     let numbering = Numbering::new(f, cfg, &plan.key.cuts).unwrap();
     let mut hand = Hand {
         numbering: &numbering,
@@ -118,7 +118,7 @@ fn by_hand(f: &Function, cfg: &Cfg, plan: &PathPlan, walks: &[Walk], seed: u64) 
     hand.table
 }
 
-fn by_machine(f: &Function, cfg: &Cfg, plan: &PathPlan, walks: &[Walk], seed: u64) -> Table {
+fn by_machine(f: &Function, cfg: &Cfg, plan: &PathPlan, walks: &[GraphWalk], seed: u64) -> Table {
     let mut events = Events(seed);
     let mut next = || events.next();
     let mut machine = Machine::new(f, cfg, plan).with_events(&mut next);
@@ -176,7 +176,7 @@ fn paths_are_counted_where_they_end() {
     let plan = path::plan(&f, &cfg, &Weighting::heuristic(&cfg), options).unwrap();
     let counting = plan.probes.iter().filter(|p| matches!(p.probe, Probe::CountPath(..)));
     assert_eq!(counting.map(|p| p.place).collect::<Vec<_>>(), [Place::End(Block(2))]);
-    let walk = Walk { from: From::Entry, edges: [0, 1, 1, 2, 3].map(Edge).to_vec(), until: Until::Exit };
+    let walk = GraphWalk { from: From::Entry, edges: [0, 1, 1, 2, 3].map(Edge).to_vec(), until: Until::Exit };
     let mut one = || 1;
     let mut machine = Machine::new(&f, &cfg, &plan).with_events(&mut one);
     machine.run(&walk).unwrap();

@@ -133,7 +133,7 @@ fn a_loop_with_a_return() {
     ");
 }
 
-/// The loop above, judged by a run of 1 entry and 10 turns, half of them by way of D.
+/// The loop above, judged by a run of 1 entry and 10 turns, half of them through D.
 #[test]
 fn the_cost_of_a_loop() {
     use cotree_core::method::path::PathCost;

@@ -4,7 +4,7 @@ use crate::random;
 use cotree_core::facts::Function;
 use cotree_core::graph::cfg::Cfg;
 use cotree_core::ids::{Block, Edge};
-use cotree_core::interpret::{From, Machine, Registers, Until, Walk, observe};
+use cotree_core::interpret::{From, GraphWalk, Machine, Registers, Until, observe};
 use cotree_core::method::path::graph::{PathGraph, Role};
 use cotree_core::method::path::numbering::Numbering;
 use cotree_core::method::path::{
@@ -17,7 +17,7 @@ use cotree_core::weight::weighting::Weighting;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-fn cases() -> impl Strategy<Value = (Function, Cfg, Vec<Walk>, Weighting, PathOptions)> {
+fn cases() -> impl Strategy<Value = (Function, Cfg, Vec<GraphWalk>, Weighting, PathOptions)> {
     let limit = prop_oneof![Just(u64::MAX), Just(1u64), 2..40u64];
     let array = prop_oneof![Just(PathOptions::default().array), 0..20u64];
     (random::functions_of_llvm(), random::choices(), prop::collection::vec(0u8..5, 40), limit, array).prop_map(
@@ -38,7 +38,7 @@ struct Run {
 }
 
 /// How an activation may have come to the block: as an earlier walk did.
-fn prefix(f: &Function, cfg: &Cfg, earlier: &[Walk], block: Block) -> Option<Vec<Edge>> {
+fn prefix(f: &Function, cfg: &Cfg, earlier: &[GraphWalk], block: Block) -> Option<Vec<Edge>> {
     if block == cfg.entry() {
         return Some(Vec::new());
     }
@@ -48,34 +48,34 @@ fn prefix(f: &Function, cfg: &Cfg, earlier: &[Walk], block: Block) -> Option<Vec
         Some(w.edges[..=last].to_vec())
     });
     let by_search = || {
-        let mut way: BTreeMap<Block, Vec<Edge>> = BTreeMap::from([(cfg.entry(), Vec::new())]);
+        let mut paths: BTreeMap<Block, Vec<Edge>> = BTreeMap::from([(cfg.entry(), Vec::new())]);
         let mut open = vec![cfg.entry()];
         while let Some(at) = open.pop() {
             for &e in cfg.succs(at).iter().filter(|&&e| e.index() < f.edges.len()) {
-                if !way.contains_key(&cfg.dst(e)) {
-                    let mut edges = way[&at].clone();
+                if !paths.contains_key(&cfg.dst(e)) {
+                    let mut edges = paths[&at].clone();
                     edges.push(e);
-                    way.insert(cfg.dst(e), edges);
+                    paths.insert(cfg.dst(e), edges);
                     open.push(cfg.dst(e));
                 }
             }
         }
-        way.remove(&block)
+        paths.remove(&block)
     };
     by_walk.next_back().or_else(by_search)
 }
 
 /// Runs the walks; those that come to life do so with the registers of an activation that had got there. (Walks from
 /// blocks that the entry does not reach are dropped from the list.)
-fn run(f: &Function, cfg: &Cfg, plan: &PathPlan, walks: &mut Vec<Walk>) -> Run {
+fn run(f: &Function, cfg: &Cfg, plan: &PathPlan, walks: &mut Vec<GraphWalk>) -> Run {
     let mut machine = Machine::new(f, cfg, plan);
     let mut abandoned = Vec::new();
-    let mut done: Vec<Walk> = Vec::new();
+    let mut done: Vec<GraphWalk> = Vec::new();
     for walk in walks.drain(..) {
         let mut registers = Registers::default();
         if let From::Site(site) = walk.from {
             let Some(edges) = prefix(f, cfg, &done, f.calls[site].block) else { continue };
-            let before = Walk { from: From::Entry, edges, until: Until::Site(site) };
+            let before = GraphWalk { from: From::Entry, edges, until: Until::Site(site) };
             registers = Machine::new(f, cfg, plan).run(&before).unwrap();
             abandoned.push(Abandoned { site, register: Some(registers.get(Reg::PathSum)), count: -1 });
         }
@@ -106,7 +106,7 @@ fn recover(f: &Function, cfg: &Cfg, plan: &PathPlan, run: &Run) -> PathProfile {
 
 /// The table that walks from entry to EXIT should leave: as Melski & Reps 1998, §7, have it, with the values
 /// themselves.
-fn by_values(cfg: &Cfg, numbering: &Numbering, walks: &[Walk]) -> Vec<(u64, u64)> {
+fn by_values(cfg: &Cfg, numbering: &Numbering, walks: &[GraphWalk]) -> Vec<(u64, u64)> {
     let graph = numbering.graph();
     let value = |role: Role| (0..graph.arc_count()).find(|&a| graph.role(a) == role).map(|a| numbering.value(a));
     let dispatched = |e: Edge| {
@@ -255,7 +255,7 @@ proptest! {
                 }
             }
             if at != cfg.exit() {
-                // Abandoned: an unfinished path, or one that had been counted and has only one way to go on.
+                // Abandoned: an unfinished path, or one that had been counted and from which only one path goes on.
                 if plan.key.at_calls(at) == Some(AtCalls::Counted) {
                     let whole = (0..numbering.end()).filter_map(|n| numbering.path(&cfg, n)).find(|p| {
                         p.start == start && p.blocks.starts_with(&blocks) && p.edges.starts_with(&edges)
@@ -447,7 +447,7 @@ fn cold_ends_are_counted_before_the_call() {
     example.0.calls.update(|id, call| call.no_return = id.0 == 1);
     let (plan, _) = plan_of(&example);
     assert_eq!(plan.key.calls, [(Block(1), AtCalls::Counted), (Block(2), AtCalls::Counted)]);
-    let walk = Walk { from: From::Entry, edges: vec![Edge(1)], until: Until::Site(cotree_core::ids::Site(1)) };
+    let walk = GraphWalk { from: From::Entry, edges: vec![Edge(1)], until: Until::Site(cotree_core::ids::Site(1)) };
     let mut walks = vec![walk];
     let by_machine = run(&example.0, &example.1, &plan, &mut walks);
     let profile = recover(&example.0, &example.1, &plan, &by_machine);
@@ -464,8 +464,11 @@ fn context_tells_how_the_loop_was_reached() {
     let plan = path::plan_context(&f, &cfg, &weighting, PathOptions::default()).unwrap();
     // Each of B and C: the first turn or a later one, then E, F or G.
     assert_eq!(plan.key.paths, 12);
-    let walk =
-        |edges: &[u32]| Walk { from: From::Entry, edges: edges.iter().map(|&e| Edge(e)).collect(), until: Until::Exit };
+    let walk = |edges: &[u32]| GraphWalk {
+        from: From::Entry,
+        edges: edges.iter().map(|&e| Edge(e)).collect(),
+        until: Until::Exit,
+    };
     let mut walks =
         vec![walk(&[0, 2, 4, 6, 4, 6, 4, 6, 8, 9]), walk(&[1, 3, 5, 7, 5, 7, 8, 9]), walk(&[1, 3, 5, 7, 8, 9])];
     let by_machine = run(&f, &cfg, &plan, &mut walks);
@@ -483,7 +486,7 @@ fn context_tells_how_the_loop_was_reached() {
             ["[] ABDE 1", "[0, 2] DE 2", "[0, 2] DG 1", "[] ACDF 2", "[1, 3] DF 1", "[1, 3] DG 2"].map(String::from)
         )
     );
-    // A plain path profile can't tell the two ways out apart.
+    // A plain path profile can't tell the two edges out apart.
     let (plain, numbering) = plan_of(&(f.clone(), cfg.clone()));
     let by_machine = run(&f, &cfg, &plain, &mut walks);
     let profile = recover(&f, &cfg, &plain, &by_machine);

@@ -30,8 +30,8 @@ const EDGES: [(usize, usize, bool); 6] =
 #[test]
 fn the_ends_of_an_edge_carry_its_counter_where_they_can() {
     let plain = case(4, &EDGES, &[]);
-    assert_eq!(place(&plain, 0), (Place::Start(Block(1)), Measure::Edge(Edge(0))), "no other way in");
-    assert_eq!(place(&plain, 2), (Place::End(Block(1)), Measure::Edge(Edge(2))), "no other way out");
+    assert_eq!(place(&plain, 0), (Place::Start(Block(1)), Measure::Edge(Edge(0))), "no other edge in");
+    assert_eq!(place(&plain, 2), (Place::End(Block(1)), Measure::Edge(Edge(2))), "no other edge out");
     assert_eq!(place(&plain, 4), (Place::Edge(Edge(4)), Measure::Edge(Edge(4))), "a critical edge");
     assert_eq!(place(&plain, 5), (Place::End(Block(3)), Measure::Edge(Edge(5))));
 }
@@ -44,7 +44,7 @@ fn of_edges_that_weigh_the_same_the_critical_one_is_in_the_tree() {
 }
 
 #[test]
-fn a_call_before_the_way_out_may_be_a_tail_call() {
+fn a_call_before_the_last_edge_may_be_a_tail_call() {
     // 3 is longer than a bare return, so a call in 1 or 2 is none; one in 3 itself may be.
     let mut calls = case(4, &EDGES, &[(1, false), (3, false)]);
     assert_eq!(place(&calls, 5), (Place::Start(Block(3)), Measure::Block(Block(3))));
@@ -96,7 +96,7 @@ fn edges_of_computed_gotos() {
     let edges = [(0, 1, false), (0, 2, false), (0, 3, false), (1, 3, true), (2, 3, true), (3, 4, true)];
     let goto = case(4, &edges, &[]);
     let placer = Placer::new(&goto.0, &goto.1);
-    assert_eq!(placer.edge(Edge(0)).place, Place::Start(Block(1)), "no other way in");
+    assert_eq!(placer.edge(Edge(0)).place, Place::Start(Block(1)), "no other edge in");
     let critical = placer.edge(Edge(2));
     assert!(critical.if_taken && !critical.needs_jump() && critical.place == Place::End(Block(0)));
 
@@ -110,7 +110,7 @@ fn edges_of_computed_gotos() {
     assert_eq!(probe.place, Place::End(Block(0)));
 }
 
-/// Fig. 19: two counted edges into one block, one of them from a block with one way in and one way out.
+/// Fig. 19: two counted edges into one block, one of them from a block with one edge in and one edge out.
 #[test]
 fn figure_19_no_jump_is_needed() {
     // 0→1 (grey), 1→2, 0→3, 3→2 …: both counters share blocks.

@@ -44,7 +44,7 @@ fn nothing_known_is_even() {
 }
 
 #[test]
-fn tests_speak_of_the_way_on_which_they_hold() {
+fn tests_speak_of_the_edge_on_which_they_hold() {
     let rare = [Test::SamePointer, Test::Negative, Test::SameFloat, Test::Unordered];
     let usual = [Test::Positive, Test::BitsClear, Test::BelowConstant, Test::Below, Test::StepBelow];
     for (tests, rare) in [(&rare[..], true), (&usual, false)] {
@@ -113,7 +113,7 @@ fn a_loops_variable_says_nothing_where_it_ends_the_loop() {
     assert_ne!(at_exit(Test::Below), at_exit(Test::StepBelow), "other numbers do");
 }
 
-/// Rules about ways that are taken do not bring back those that never are.
+/// Rules about edges that are taken do not bring back those that never are.
 #[test]
 fn a_loop_that_is_left_by_a_panic_alone_stays() {
     // 0→1 (header); 1→2, 1→3; 2→1 (back); 3→EXIT (unreachable).

@@ -29,7 +29,7 @@ fn plan(probes: &[(Place, Probe)]) -> CounterPlan {
     }
 }
 
-/// The path sum is 5 after block 0, 7 along 0→1, and counted on the way to EXIT.
+/// The path sum is 5 after block 0, 7 along 0→1, and counted on the edge to EXIT.
 fn path() -> CounterPlan {
     plan(&[
         (Place::Start(Block(0)), Probe::Set(Reg::PathSum, 4)),

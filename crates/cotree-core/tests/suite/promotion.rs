@@ -7,7 +7,7 @@ use cotree_core::graph::cfg::Cfg;
 use cotree_core::graph::dfs::Dfs;
 use cotree_core::graph::loops::LoopForest;
 use cotree_core::ids::{Block, Edge};
-use cotree_core::interpret::{From, Machine, Walk, observe};
+use cotree_core::interpret::{From, GraphWalk, Machine, observe};
 use cotree_core::method::counters::{CounterMethod, Measured, edge, recover};
 use cotree_core::place::affine::AffineVariable;
 use cotree_core::place::promotion::{promote, promotes};
@@ -20,7 +20,7 @@ use proptest::prelude::*;
 struct Case {
     function: Function,
     cfg: Cfg,
-    walks: Vec<Walk>,
+    walks: Vec<GraphWalk>,
     weighting: Weighting,
 }
 

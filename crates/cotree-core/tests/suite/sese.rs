@@ -16,7 +16,7 @@ fn graphs() -> impl Strategy<Value = Cfg> {
     prop_oneof![any, structured::programs()]
 }
 
-/// Is there a way between the edge's ends without either edge?
+/// Is there a path between the edge's ends without either edge?
 fn on_a_cycle_without(cfg: &Cfg, edge: Edge, without: Edge, directed: bool) -> bool {
     let (from, to) = (cfg.dst(edge), cfg.src(edge));
     let mut seen = vec![false; cfg.block_count()];
@@ -83,7 +83,7 @@ fn the_arms_of_a_conditional_are_regions() {
 
 #[test]
 fn large_graphs_are_no_trouble() {
-    // A long chain, each block of which has a loop of its own and a way around the next.
+    // A long chain, each block of which has a loop of its own and a path around the next.
     let n = 200_000;
     let edges = (0..n).flat_map(|i| [(i, i + 1), (i, i), (i, (i + 2).min(n))]);
     let cfg = cfg(n + 1, edges.chain([(n, n + 1)]));

@@ -106,8 +106,8 @@ fn figure_13_without_a_witness_is_ambiguous() {
     let [a, b] = ["P A C P B C EXIT", "P B C EXIT"].map(|names| figure.trace(&figure.execution(names), &witnesses));
     assert_eq!(a, b, "two executions leave the same trace");
     let ambiguity = check(&figure.cfg, &witnesses).unwrap_err();
-    let ways = figure.edges("P→A P→B");
-    assert_eq!((ambiguity.predicate, ambiguity.edges), (figure.block("P"), (ways[0], ways[1])));
+    let edges = figure.edges("P→A P→B");
+    assert_eq!((ambiguity.predicate, ambiguity.edges), (figure.block("P"), (edges[0], edges[1])));
     for dropped in ["P→A", "B→A", "B→C"] {
         let rest: Vec<Edge> =
             figure.edges("P→A B→A B→C").into_iter().filter(|edge| *edge != figure.edges(dropped)[0]).collect();
@@ -153,7 +153,7 @@ fn figure_15_blocks_far_from_calls() {
     assert!(figure.cost(&far) < figure.cost(&near));
 }
 
-/// The two ways to D, one of which calls in C, join in D, which goes on in two ways. Blocking comes first: the other
+/// The two paths to D, one of which calls in C, join in D, which has two successors. Blocking comes first: the other
 /// order costs more.
 #[test]
 fn figure_16_blocks_first() {
@@ -165,7 +165,7 @@ fn figure_16_blocks_first() {
     let block_first = place(&figure.cfg, &figure.weighting, &calls);
     assert_eq!(check(&figure.cfg, &block_first), Ok(()));
     assert!(blocks(&figure.cfg, &block_first, &calls));
-    assert_eq!(block_first, figure.edges("A→B A→C"), "the way that does not call leads to EXIT");
+    assert_eq!(block_first, figure.edges("A→B A→C"), "the path that does not call leads to EXIT");
     // A tree alone leaves a single witness anywhere on the diamond, and blocking then adds to it.
     let tree_first = place_unblocked(&figure.cfg, &figure.weighting);
     assert_eq!(tree_first.len(), 1);
@@ -238,8 +238,8 @@ fn runs(cfg: &Cfg, seed: u64) -> Vec<f64> {
         let mut at = cfg.entry();
         while at != cfg.exit() {
             state = state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);
-            let ways = cfg.succs(at);
-            let edge = ways[(state >> 33) as usize % ways.len()];
+            let successors = cfg.succs(at);
+            let edge = successors[(state >> 33) as usize % successors.len()];
             counts[edge.index()] += 1.0;
             at = cfg.dst(edge);
         }

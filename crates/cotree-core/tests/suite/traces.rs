@@ -373,8 +373,8 @@ proptest! {
     }
 }
 
-/// A loop whose only way on is cut can't share tokens: nothing would write them. Such keys are refused, and no plan has
-/// one.
+/// A loop whose only edge out is cut can't share tokens: nothing would write them. Such keys are refused, and no plan
+/// has one.
 #[test]
 fn tokens_that_nothing_writes_are_refused() {
     let mut edges = vec![(0, 1, true), (1, 2, true)];
@@ -396,7 +396,7 @@ fn tokens_that_nothing_writes_are_refused() {
 fn calls_before_a_token_are_skipped() {
     let function = random::function(2, &[(0, 1, true), (1, 1, true), (1, 2, true)], &[(1, false); 5000]);
     let cfg = function.cfg().unwrap();
-    let kinds = (0..5000).map(|call| (CallId::new(call), CallKind::Silent)).collect();
+    let kinds = (0..5000).map(|call| (CallId::new(call), CallKind::Untraced)).collect();
     let calls = TraceCalls { records_entry: true, kinds };
     let mut turns = 0;
     for packs in [false, true] {

@@ -4,7 +4,7 @@ use crate::random;
 use crate::unit::{Raw, SEGMENT_HEAD, UNIT, complete, seal};
 use cotree_core::facts::{EdgeKind, Function, Module, ProgramMap};
 use cotree_core::ids::{Block, Edge, FunctionId, IdMap, Site};
-use cotree_core::interpret::{From, Machine, Registers, Until, Walk, observe};
+use cotree_core::interpret::{From, GraphWalk, Machine, Registers, Until, observe};
 use cotree_core::method::MethodPlan;
 use cotree_core::method::counters::{self, CounterMethod};
 use cotree_core::method::path::{
@@ -58,7 +58,7 @@ fn choices() -> impl Strategy<Value = Choice> {
 }
 
 /// A function and its walks in two runs.
-type Walked = (Function, [Vec<Walk>; 2]);
+type Walked = (Function, [Vec<GraphWalk>; 2]);
 
 /// Two functions with their walks, and how they are planned.
 fn units() -> impl Strategy<Value = (Choice, Vec<Walked>)> {
@@ -167,7 +167,7 @@ fn way_to(f: &Function, block: Block) -> Option<Vec<Edge>> {
 type Left = (Site, i64, i64);
 
 /// Runs the walks of one function and writes what it counts; those that can't be are dropped from the list.
-fn run(binary: &BinaryFile, index: FunctionId, walks: &mut Vec<Walk>, raw: &mut Raw) -> Vec<Left> {
+fn run(binary: &BinaryFile, index: FunctionId, walks: &mut Vec<GraphWalk>, raw: &mut Raw) -> Vec<Left> {
     let f = binary.function(index);
     let cfg = f.cfg().unwrap();
     let unit = &binary.map().plan;
@@ -185,7 +185,7 @@ fn run(binary: &BinaryFile, index: FunctionId, walks: &mut Vec<Walk>, raw: &mut 
         let mut registers = Registers::default();
         if let From::Site(site) = walk.from {
             let Some(edges) = way_to(f, f.calls[site].block) else { return false };
-            let before = Walk { from: From::Entry, edges, until: Until::Site(site) };
+            let before = GraphWalk { from: From::Entry, edges, until: Until::Site(site) };
             registers = machine().run(&before).unwrap();
             left.push((site, registers.get(Reg::PathSum), -1));
         }
@@ -413,7 +413,7 @@ fn small() -> (BinaryFile, Raw) {
     let g = random::function(1, &[(0, 1, true)], &[]);
     let choice = Choice { method: PathMethod::Plain, array: 0, limit: u64::MAX, metric: PathMetric::Count };
     let binary = binary(choice, &[f.clone(), g.clone()]);
-    let walk = |edges: &[u32]| Walk {
+    let walk = |edges: &[u32]| GraphWalk {
         from: From::Entry,
         edges: edges.iter().copied().map(Edge).collect(),
         until: Until::Exit,
@@ -529,10 +529,10 @@ fn unknown_activations_that_cancel_out_are_not_forgotten() {
     let choice = Choice { method: PathMethod::Plain, array: 1024, limit: u64::MAX, metric: PathMetric::Count };
     let with = binary(choice, &[f.clone(), g.clone()]);
     // One comes to life by way of b2 and returns, another is abandoned by way of b1.
-    let revived = Walk { from: From::Site(Site(0)), edges: vec![Edge(5)], until: Until::Exit };
+    let revived = GraphWalk { from: From::Site(Site(0)), edges: vec![Edge(5)], until: Until::Exit };
     let way = way_to(&f, Block(3)).unwrap();
     let other = if way == [Edge(0), Edge(2)] { [1, 3] } else { [0, 2] };
-    let abandoned = Walk { from: From::Entry, edges: other.map(Edge).to_vec(), until: Until::Site(Site(0)) };
+    let abandoned = GraphWalk { from: From::Entry, edges: other.map(Edge).to_vec(), until: Until::Site(Site(0)) };
     let mut units = [(f, [vec![revived, abandoned], vec![]]), (g, [vec![], vec![]])];
     let raw = raw_of(&with, &mut units, 0);
     let counts = read(&raw.bytes());

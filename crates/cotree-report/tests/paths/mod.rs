@@ -5,7 +5,7 @@ use crate::sample::{Builder, Sample, sample};
 use cotree_core::facts::{EdgeKind as K, Function, Inlined, Position};
 use cotree_core::graph::cfg::Cfg;
 use cotree_core::ids::{Edge, Site};
-use cotree_core::interpret::{From, Machine, Until, Walk};
+use cotree_core::interpret::{From, GraphWalk, Machine, Until};
 use cotree_core::method::MethodPlan;
 use cotree_core::method::path::{
     self, Abandoned, AtCalls, PATH_ARRAY, PathMethod, PathMetric, PathOptions, PathPlan, PathProfile, UnitPathPlan,
@@ -30,7 +30,7 @@ fn paths<'a>(unit: &'a Unit<'a>) -> PathUnit<'a> {
     PathUnit::new(unit).unwrap()
 }
 
-fn walk(function: &Function, cfg: &Cfg, (blocks, ended): &Activation) -> Walk {
+fn walk(function: &Function, cfg: &Cfg, (blocks, ended): &Activation) -> GraphWalk {
     let exit = function.exit().0;
     let onward = blocks.iter().skip(1).copied().chain(ended.is_none().then_some(exit));
     let step = |(from, to): (&u32, u32)| -> Edge {
@@ -38,7 +38,7 @@ fn walk(function: &Function, cfg: &Cfg, (blocks, ended): &Activation) -> Walk {
         *cfg.succs(cotree_core::ids::Block(*from)).iter().find(leads).unwrap_or_else(|| panic!("b{from} to b{to}"))
     };
     let edges = blocks.iter().zip(onward).map(step).collect();
-    Walk { from: From::Entry, edges, until: ended.map_or(Until::Exit, |site| Until::Site(Site(site))) }
+    GraphWalk { from: From::Entry, edges, until: ended.map_or(Until::Exit, |site| Until::Site(Site(site))) }
 }
 
 /// Plans, runs and recovers one function.

@@ -48,7 +48,7 @@ impl Readings {
         Ok(readings)
     }
 
-    /// Carries measured blocks over to edges that are their only way in or their only way out.
+    /// Carries measured blocks over to edges that are the only ones into them or out of them.
     pub fn edges_from_blocks(&mut self, cfg: &Cfg) {
         for block in self.blocks.ids() {
             let Some(entries) = self.blocks[block] else { continue };

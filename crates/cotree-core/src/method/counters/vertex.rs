@@ -88,8 +88,8 @@ pub fn recover(cfg: &Cfg, measured: Measured<'_>) -> Result<FunctionProfile, Cou
     let quotient = Quotient::new(cfg);
     let exit = cfg.exit();
 
-    // A link carries the entries into its block; of these, the early exits never reach the out-class. For EXIT it is
-    // the other way round: it passes on more than its edges bring.
+    // A link carries the entries into its block; of these, the early exits never reach the out-class. For EXIT the
+    // opposite holds: it passes on more than its edges bring.
     let mut surplus = vec![0i128; quotient.classes];
     for (&(_, out), &early) in quotient.links.iter().zip(&readings.early) {
         surplus[out] -= early;

@@ -1,7 +1,7 @@
 //! Vertex profiling with edge counters, *Vprof(Ecnt)* (Ball & Larus 1994, §3.3).
 //!
 //! Block counts need fewer edge counters than edge counts do: a cycle of edges without counters does no harm if the
-//! directions of its edges alternate all the way round (a *pipeless* cycle). Then at each block, an excess on one edge
+//! directions of its edges alternate all along it (a *pipeless* cycle). Then at each block, an excess on one edge
 //! of the cycle cancels a deficit on another. The theorem of §3.3.1: the counters determine the blocks iff every
 //! simple cycle of the other edges is pipeless.
 //!

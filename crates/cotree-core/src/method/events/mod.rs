@@ -12,7 +12,8 @@
 //! where the potential is known to be 0, like entry and EXIT ([`graph`]): that costs one chord instead of two probes,
 //! and the spanning tree puts it where it is cheapest (the paper's footnote 3).
 //!
-//! **Safe points** ([`safe_points`]), where a limit of events may strike, are such calls as well.
+//! **Safe points** ([`safe_points`]), at which the program learns that a limit of events is reached, are such calls as
+//! well.
 //!
 //! **Activations that end early** lack their potential at the call for good. The runtime counts such ends per call
 //! site, and recovery adds *ends × potential* ([`recover()`], the paper's footnote 2). Where a query must be exact

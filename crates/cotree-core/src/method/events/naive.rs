@@ -1,5 +1,5 @@
-//! The naive way: an addition for every stretch of code between calls. It is what the other one is compared with, in
-//! tests and in measurements: nothing is ever lacking where a call is under way.
+//! The naive plan: an addition for every stretch of code between calls. Tests and measurements compare the other plans
+//! with it: nothing is ever lacking where a call is under way.
 
 use super::increments::{add, exact_key};
 use super::{EventPlan, QueryIncrements};

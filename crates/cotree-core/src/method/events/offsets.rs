@@ -26,7 +26,7 @@ impl Offsets {
             if up == at {
                 return (at, sum);
             }
-            // Every element on the way skips its parent.
+            // Every element that is passed skips its parent.
             let over = self.parent[up];
             if over as usize != up {
                 self.above[at] = self.above[at].wrapping_add(self.above[up]);

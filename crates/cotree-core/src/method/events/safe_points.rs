@@ -1,4 +1,4 @@
-//! Where a limit of events may strike: *safe points*.
+//! *Safe points*: where the program may learn that a limit of events is reached.
 //!
 //! A program that goes on for ever goes around in circles: of a function's graph, or of calls. So every circle gets a
 //! safe point:

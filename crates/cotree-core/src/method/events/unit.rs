@@ -199,7 +199,7 @@ fn may_adjust(function: &Function) -> bool {
 }
 
 /// Does each return of the call stand for one of the callee? A call that returns twice does not. An exception that ends
-/// it must have a way of its own.
+/// it must have an edge of its own.
 fn call_fits(caller: &Function, call: CallId) -> bool {
     let facts = &caller.calls[call];
     let catches = || caller.edges.iter().any(|edge| edge.src == facts.block && edge.kind == EdgeKind::InvokeUnwind);

@@ -260,22 +260,22 @@ impl<'a> Chooser<'a> {
         let mut wanted: Vec<(f64, u128, usize)> = Vec::new();
         for (number, (at, key)) in self.functions.iter().zip(keys.iter()).enumerate() {
             let (Some(at), Some(numbers)) = (at, numbering.of(FunctionId::new(number))) else { continue };
-            let ways = numbers
+            let paths = numbers
                 .from_entry
                 .map_or(0, |_| numbers.linear.psi[ENTRY].at(1))
-                .saturating_add(numbers.from_gentry.map_or(0, |_| numbers.ways_of_gentry()));
+                .saturating_add(numbers.from_gentry.map_or(0, |_| numbers.paths_of_gentry()));
             let edges: f64 = key.cuts.edges.iter().map(|&edge| at.weighting.edge(edge)).sum();
             let blocks: f64 = key.cuts.blocks.iter().map(|&block| at.weighting.block(block)).sum();
             let calls = key.calls.iter().filter(|call| matches!(call.1, AtCall::Cut(_)));
             let calls: f64 = calls.map(|call| at.weighting.block(at.function.calls[call.0].block)).sum();
             let begun = self.frequency[number] * (1.0 + edges + blocks + calls);
-            wanted.push((begun / ways.max(1) as f64, ways, number));
+            wanted.push((begun / paths.max(1) as f64, paths, number));
         }
         wanted.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.2.cmp(&b.2)));
         let mut left = u128::from(array);
-        for (_, ways, number) in wanted {
-            if ways <= left {
-                left -= ways;
+        for (_, paths, number) in wanted {
+            if paths <= left {
+                left -= paths;
                 keys[number].front = true;
             }
         }

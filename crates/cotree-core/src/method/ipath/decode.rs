@@ -2,8 +2,8 @@
 //! which the paper leaves to its readers).
 //!
 //! A number is decoded from the front. At each vertex the path takes the last arc whose value, in the context of the
-//! way so far, is not above what is left of the number. Two stacks keep what the program passes: to where each open
-//! call returns, and in how many ways the caller can go on.
+//! path so far, is not above what is left of the number. Two stacks keep what the program passes: to where each open
+//! call returns, and how many completions the caller's path has.
 
 use super::graph::{Arc, ENTRY, EXIT, FlowGraph, GENTRY, GEXIT, Node, Role};
 use super::numbering::{FunctionNumbers, Numbering};
@@ -25,13 +25,13 @@ pub enum Step {
 /// The most steps of a path: plans have none with more ([`super::cuts`]), but files may.
 const MOST_STEPS: usize = 1 << 20;
 
-/// The value of an arc where EXIT can go on in so many ways.
+/// The value of an arc where paths have `completions` completions from EXIT.
 fn value(numbers: &FunctionNumbers, arc: Arc, completions: u64) -> u64 {
     u64::try_from(numbers.linear.rho[arc].at(u128::from(completions))).unwrap_or(u64::MAX)
 }
 
-/// In how many ways a path can go on from a vertex.
-pub(super) fn ways(numbers: &FunctionNumbers, node: Node, completions: u64) -> u64 {
+/// How many completions a path has from a vertex, where it has `completions` of them from EXIT.
+pub(super) fn paths_from(numbers: &FunctionNumbers, node: Node, completions: u64) -> u64 {
     u64::try_from(numbers.linear.psi[node].at(u128::from(completions))).unwrap_or(u64::MAX)
 }
 
@@ -44,7 +44,7 @@ impl Numbering {
         let mut function = start.function;
         let mut at = self.of(function)?;
         let mut node = if start.at_entry { ENTRY } else { GENTRY };
-        let mut completions = if start.at_entry { at.alone } else { at.ways_from_exit };
+        let mut completions = if start.at_entry { at.alone } else { at.paths_from_exit };
         // Open calls: the caller, the call, the return-site vertex, and the caller's numValidCompsFromExit.
         let mut open: Vec<(FunctionId, CallId, Node, u64)> = Vec::new();
         let mut steps = vec![Step::Start(function, start.at_entry)];
@@ -62,7 +62,7 @@ impl Numbering {
                     let Some(back) = at.returns.iter().rev().find(|back| back.value <= rest) else { break };
                     rest -= back.value;
                     (function, node) = (back.caller, back.node);
-                    completions = self.of(function)?.ways_from_exit;
+                    completions = self.of(function)?.paths_from_exit;
                     steps.push(Step::Return(function, back.call));
                 }
                 at = self.of(function)?;
@@ -73,7 +73,7 @@ impl Numbering {
             if let Role::Cross(call, callee) = at.graph.role(arc) {
                 let behind = at.graph.dst(arc);
                 open.push((function, call, behind, completions));
-                completions = ways(at, behind, completions);
+                completions = paths_from(at, behind, completions);
                 steps.push(Step::Call(function, call, callee));
                 (function, node) = (callee, ENTRY);
                 at = self.of(function)?;
@@ -93,7 +93,7 @@ impl Numbering {
         let start = self.starts.iter().find(|start| (start.function, start.at_entry) == (first, at_entry))?;
         let (mut number, mut function) = (start.value, first);
         let mut at = self.of(first)?;
-        let mut completions = if at_entry { at.alone } else { at.ways_from_exit };
+        let mut completions = if at_entry { at.alone } else { at.paths_from_exit };
         let mut open: Vec<(FunctionId, CallId, u64)> = Vec::new();
         for &step in rest {
             match step {
@@ -107,7 +107,7 @@ impl Numbering {
                 Step::Call(_, call, callee) => {
                     let behind = behind(&at.graph, call)?;
                     open.push((function, call, completions));
-                    completions = ways(at, behind, completions);
+                    completions = paths_from(at, behind, completions);
                     function = callee;
                 }
                 Step::Return(caller, call) => {
@@ -119,7 +119,7 @@ impl Numbering {
                     } else {
                         let back = at.returns.iter().find(|back| (back.caller, back.call) == (caller, call))?;
                         number = number.checked_add(back.value)?;
-                        completions = self.of(caller)?.ways_from_exit;
+                        completions = self.of(caller)?.paths_from_exit;
                     }
                     function = caller;
                 }

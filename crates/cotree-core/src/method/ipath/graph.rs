@@ -1,13 +1,13 @@
 //! The acyclic graph of one function in the supergraph (Melski & Reps 1998, §3.2 and §6).
 //!
 //! A block is a node, or a chain of several: the path may end and begin anew where it is entered, and at its calls.
-//! Each call that paths cross is an arc from its call vertex to its return-site vertex, which stands for all ways
+//! Each call that paths cross is an arc from its call vertex to its return-site vertex, which stands for all paths
 //! through the callee.
 //!
 //! Besides the blocks there are four nodes, the same in all functions: ENTRY, where activations begin; EXIT, where they
 //! return; GEXIT, to which surrogates lead where a path ends elsewhere (Transformation 1); and GENTRY, from which
 //! surrogates lead where a path begins elsewhere (Transformation 0). In context profiles, where a path that begins in a
-//! function keeps the way to its entry, these surrogates leave ENTRY instead.
+//! function keeps the path to its entry, these surrogates leave ENTRY instead.
 //!
 //! Cut edges (Transformation 2) are those of intraprocedural paths ([`crate::method::path::cuts`]), self-loops
 //! included. At a cut call, and so at recursive ones, the path ends and another begins behind the call: the alternative

@@ -1,9 +1,9 @@
 //! Interprocedural path profiling: paths that go on in callees and come back from them, each counted exactly (Melski &
 //! Reps 1998).
 //!
-//! In a *context* profile a path remembers all that led to it since the outermost function was entered: the way through
-//! each caller up to its call, and through what it had called before. In a *piecewise* profile paths partition what is
-//! executed.
+//! In a *context* profile a path remembers all that led to it since the outermost function was entered: the path
+//! through each caller up to its call, and through what it had called before. In a *piecewise* profile paths partition
+//! what is executed.
 //!
 //! [`supergraph`] says which calls paths may cross, [`cuts`] which of them they do, so that numbers fit a machine word.
 //! [`graph`] is the acyclic graph of a function, [`psi_rho`] its linear functions, [`numbering`] what joins functions
@@ -74,9 +74,9 @@ pub fn plan(
 /// The functions in which only paths end that have a word of the slab, where paths with numbers below `array` do.
 fn direct(numbering: &Numbering, keys: &[FunctionKey], array: u64) -> Vec<bool> {
     let own = |numbers: &FunctionNumbers| {
-        let (entry, gentry) = (numbers.linear.psi[ENTRY].at(1), numbers.ways_of_gentry());
-        let inside = |first: Option<u64>, ways: u128| {
-            first.is_none_or(|first| ways.saturating_add(u128::from(first)) <= u128::from(array))
+        let (entry, gentry) = (numbers.linear.psi[ENTRY].at(1), numbers.paths_of_gentry());
+        let inside = |first: Option<u64>, paths: u128| {
+            first.is_none_or(|first| paths.saturating_add(u128::from(first)) <= u128::from(array))
         };
         inside(numbers.from_entry, entry) && inside(numbers.from_gentry, gentry)
     };
@@ -92,8 +92,9 @@ fn direct(numbering: &Numbering, keys: &[FunctionKey], array: u64) -> Vec<bool> 
     let mut changed = true;
     while std::mem::take(&mut changed) {
         for &(caller, callee) in &crossings {
-            let ways = if numbering.piecewise { [(caller, callee), (callee, caller)] } else { [(caller, callee); 2] };
-            for (from, to) in ways {
+            let directions =
+                if numbering.piecewise { [(caller, callee), (callee, caller)] } else { [(caller, callee); 2] };
+            for (from, to) in directions {
                 if !direct[from.index()] && direct[to.index()] {
                     direct[to.index()] = false;
                     changed = true;

@@ -6,7 +6,7 @@
 //! ρ do the numbering ([`super::psi_rho`]); a call adds nothing.
 //!
 //! In a piecewise profile a path that began within a callee may return, and then any return site can be next. So there
-//! is numUnbalRLPaths\[EXIT\], the ways on from a function's EXIT if it is not known who called, and these return arcs
+//! is numUnbalRLPaths\[EXIT\], the paths on from a function's EXIT if it is not known who called, and these return arcs
 //! have values, too (Equations 33 to 35). They come in the order of functions and calls. If a call of the function is
 //! cut, its paths may also end there: this comes first, with the value 0.
 //!
@@ -22,7 +22,7 @@ use crate::graph::cfg::Cfg;
 use crate::ids::{CallId, FunctionId};
 use crate::method::path::classes::EdgeClasses;
 
-/// A way on from EXIT where the caller is not known.
+/// A return arc: one call behind which a path may go on from EXIT where the caller is not known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Return {
     /// The caller.
@@ -47,7 +47,7 @@ pub struct FunctionNumbers {
     /// See [`FunctionKey::front`].
     pub front: bool,
     /// numUnbalRLPaths of its EXIT. Where paths know their callers it means nothing.
-    pub ways_from_exit: u64,
+    pub paths_from_exit: u64,
     /// The return arcs of paths that don't, by rising value.
     pub returns: Vec<Return>,
     /// The value of the arc from Entry_global to ENTRY, if there is one.
@@ -61,8 +61,8 @@ pub struct FunctionNumbers {
 impl FunctionNumbers {
     /// How many paths begin at GENTRY.
     #[must_use]
-    pub fn ways_of_gentry(&self) -> u128 {
-        self.linear.psi[GENTRY].at(u128::from(self.ways_from_exit))
+    pub fn paths_of_gentry(&self) -> u128 {
+        self.linear.psi[GENTRY].at(u128::from(self.paths_from_exit))
     }
 }
 
@@ -168,18 +168,18 @@ impl Numbering {
         let graphs = graphs(shapes, keys, piecewise)?;
         let order = callees_first(keys)?;
         let linear = linear(&graphs, &order);
-        let ways = ways_from_exit(&graphs, &linear, keys, &order);
-        if ways.iter().any(|(ways, _)| *ways > u128::from(MOST_PATHS)) {
+        let from_exit = paths_from_exit(&graphs, &linear, keys, &order);
+        if from_exit.iter().any(|(paths, _)| *paths > u128::from(MOST_PATHS)) {
             return Err(IpathError::TooManyPaths(MOST_PATHS));
         }
         let mut functions: Vec<Option<FunctionNumbers>> = Vec::with_capacity(graphs.len());
-        for (((graph, linear), (ways, returns)), key) in graphs.into_iter().zip(linear).zip(ways).zip(keys) {
+        for (((graph, linear), (paths, returns)), key) in graphs.into_iter().zip(linear).zip(from_exit).zip(keys) {
             functions.push(graph.map(|graph| FunctionNumbers {
                 graph,
                 linear,
                 entry: key.entry,
                 front: key.front,
-                ways_from_exit: to_word(ways),
+                paths_from_exit: to_word(paths),
                 returns,
                 from_entry: None,
                 from_gentry: None,
@@ -198,21 +198,21 @@ impl Numbering {
         for at_entry in [true, false] {
             for (id, numbers) in FunctionId::all().zip(&self.functions) {
                 let Some(numbers) = numbers else { continue };
-                let ways = match (at_entry, numbers.entry) {
+                let paths = match (at_entry, numbers.entry) {
                     (true, Entry::Alone | Entry::Called { cut: true }) => numbers.linear.psi[ENTRY].at(1),
-                    (false, _) if self.piecewise => numbers.linear.psi[GENTRY].at(u128::from(numbers.ways_from_exit)),
+                    (false, _) if self.piecewise => numbers.linear.psi[GENTRY].at(u128::from(numbers.paths_from_exit)),
                     _ => 0,
                 };
-                if ways > 0 {
-                    starts.push((ways, id, at_entry, numbers.front));
+                if paths > 0 {
+                    starts.push((paths, id, at_entry, numbers.front));
                 }
             }
         }
         starts.sort_by_key(|&(.., front)| !front);
         let mut value = 0u128;
-        for (ways, function, at_entry, _) in starts {
+        for (paths, function, at_entry, _) in starts {
             let start = Start { value: to_word(value), function, at_entry };
-            value = value.saturating_add(ways);
+            value = value.saturating_add(paths);
             if value > u128::from(MOST_PATHS) {
                 return Err(IpathError::TooManyPaths(MOST_PATHS));
             }
@@ -251,8 +251,8 @@ impl Numbering {
 }
 
 #[allow(clippy::cast_possible_truncation, reason = "checked against the most paths there may be")]
-const fn to_word(ways: u128) -> u64 {
-    if ways > MOST_PATHS as u128 { MOST_PATHS } else { ways as u64 }
+const fn to_word(paths: u128) -> u64 {
+    if paths > MOST_PATHS as u128 { MOST_PATHS } else { paths as u64 }
 }
 
 /// The ψ and ρ of all functions.
@@ -272,7 +272,7 @@ fn summary(linear: &PsiRho) -> Summary {
 }
 
 /// numUnbalRLPaths of each EXIT, and the return arcs that leave it (Equations 33 to 35), callers first.
-fn ways_from_exit(
+fn paths_from_exit(
     graphs: &[Option<FlowGraph>],
     linear: &[PsiRho],
     keys: &[&FunctionKey],
@@ -288,12 +288,12 @@ fn ways_from_exit(
     let mut all: Vec<(u128, Vec<Return>)> = vec![Default::default(); graphs.len()];
     for &function in order.iter().rev() {
         let ends = matches!(keys[function.index()].entry, Entry::Alone | Entry::Called { cut: true });
-        let (mut ways, mut returns) = (u128::from(ends), Vec::new());
+        let (mut paths, mut returns) = (u128::from(ends), Vec::new());
         for &(caller, call, node) in &callers[function.index()] {
-            returns.push(Return { caller, call, node, value: to_word(ways) });
-            ways = ways.saturating_add(linear[caller.index()].psi[node].at(all[caller.index()].0));
+            returns.push(Return { caller, call, node, value: to_word(paths) });
+            paths = paths.saturating_add(linear[caller.index()].psi[node].at(all[caller.index()].0));
         }
-        all[function.index()] = (ways, returns);
+        all[function.index()] = (paths, returns);
     }
     all
 }

@@ -178,7 +178,7 @@ impl Placer<'_> {
         let mut probes = vec![Probe::constant(SUM, start.wrapping_add(constant))];
         if called {
             probes.push(Probe::constant(FACTOR, factor));
-            probes.push(Probe::constant(Reg::Completions, self.numbers.ways_from_exit.cast_signed()));
+            probes.push(Probe::constant(Reg::Completions, self.numbers.paths_from_exit.cast_signed()));
             probes.push(Probe::constant(Reg::CallOpen, 0));
         }
         probes
@@ -291,8 +291,8 @@ impl Placer<'_> {
                 probes.push(Probe::AddUnless(SUM, returned, value));
             }
             if self.is_called() {
-                let ways = self.numbers.ways_from_exit.cast_signed();
-                probes.push(Probe::SetUnless(Reg::Completions, returned, ways));
+                let paths = self.numbers.paths_from_exit.cast_signed();
+                probes.push(Probe::SetUnless(Reg::Completions, returned, paths));
                 probes.push(Probe::SetUnless(Reg::CallOpen, returned, 0));
             }
         }

@@ -1,9 +1,9 @@
 //! The functions ψ of vertices and ρ of edges (Melski & Reps 1998, §5.2).
 //!
-//! In how many ways a path can go on from a vertex depends on who called the function: it is a linear function, ψ, of
-//! the number of ways on from the function's EXIT. What an edge adds to the number of a path is one as well: ρ, the sum
-//! of the ψ of the successors before its own. Both are the same in all contexts; only their argument differs, which is
-//! passed when the program runs.
+//! How many completions a path has from a vertex depends on who called the function: it is a linear function, ψ, of
+//! the number of completions from the function's EXIT. What an edge adds to the number of a path is one as well: ρ, the
+//! sum of the ψ of the successors before its own. Both are the same in all contexts; only their argument differs, which
+//! is passed when the program runs.
 //!
 //! Sums and products saturate, far above all numbers that a plan may have.
 
@@ -22,9 +22,9 @@ pub struct Linear {
 impl Linear {
     /// λx. 0.
     pub const ZERO: Self = Self { times: 0, plus: 0 };
-    /// λx. 1: the one way on from a vertex at which paths end (Equation 20).
+    /// λx. 1: the one completion from a vertex at which paths end (Equation 20).
     pub const ONE: Self = Self { times: 0, plus: 1 };
-    /// λx. x: the ways on from EXIT (Equation 19).
+    /// λx. x: the completions from EXIT (Equation 19).
     pub const IDENTITY: Self = Self { times: 1, plus: 0 };
 
     /// The value at x.
@@ -79,7 +79,7 @@ impl PsiRho {
             let mut sum = Linear::ZERO;
             for &arc in graph.out(node) {
                 let (next, beyond) = (psi[graph.dst(arc)], longest[graph.dst(arc)].saturating_add(1));
-                let (ways, length) = match graph.role(arc) {
+                let (paths, length) = match graph.role(arc) {
                     Role::Cross(_, function) => {
                         let callee = callee(function);
                         (callee.entry.after(next), beyond.saturating_add(callee.longest))
@@ -87,7 +87,7 @@ impl PsiRho {
                     _ => (next, beyond),
                 };
                 rho[arc] = sum;
-                sum = sum.and(ways);
+                sum = sum.and(paths);
                 longest[node] = longest[node].max(length);
             }
             psi[node] = sum;

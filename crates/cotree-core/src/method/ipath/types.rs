@@ -10,8 +10,8 @@ use std::str::FromStr;
 
 /// The number of the path that goes on in a callee, and behind the call that of the path that comes back.
 pub const NUMBER: Word = Word(0);
-/// In how many ways it can go on behind the callee's return; behind the call, in piecewise profiles, whether the path
-/// that comes back is the one with which the call was made.
+/// How many completions the path has behind the callee's return; behind the call, in piecewise profiles, whether the
+/// path that comes back is the one with which the call was made.
 pub const COMPLETIONS: Word = Word(1);
 /// How many words of the slab pass paths between functions.
 pub const WORDS: u64 = 2;

@@ -2,8 +2,8 @@
 //!
 //! A plain path that begins after a backedge has forgotten all before. Here each loop-entry *v* is two nodes
 //! (Transformation 1: where *v* is entered and where it is left) with two edges between them: the block itself, and a
-//! surrogate for every turn but the first. A path that begins after a backedge *w*→*v* has the number of some way from
-//! ENTRY to *v*, then the surrogate, then the way around the loop: a *context-prefix* and an *active suffix*. Only the
+//! surrogate for every turn but the first. A path that begins after a backedge *w*→*v* has the number of some path from
+//! ENTRY to *v*, then the surrogate, then the path around the loop: a *context-prefix* and an *active suffix*. Only the
 //! suffix has been executed anew, so only it counts for blocks and edges.
 //!
 //! The register's value at each loop-entry is kept in a register of its own (`pathNumOnEntryToV`) on the edges that
@@ -71,7 +71,7 @@ pub(super) fn copies(
         let header = cfg.dst(edge);
         let again = surrogate[header]?;
         let context = Reg::LoopContext(header);
-        // A loop-entry has at least two ways in, so this is never its start.
+        // At least two edges enter a loop-entry, so this is never its start.
         let place @ (Place::End(_) | Place::Edge(_)) = placeable(classes, edge)? else { return None };
         let probe = if turn[edge] {
             Probe::copy(Reg::PathSum, context, again)

@@ -101,7 +101,7 @@ pub fn choose(
     cuts
 }
 
-/// The most ways out of a block that has some on which no probe can be put.
+/// The most edges out of a block that has some on which no probe can be put.
 fn largest_fan(cfg: &Cfg, classes: &EdgeClasses) -> usize {
     let fan = |block| {
         let out = cfg.succs(block);

@@ -8,7 +8,7 @@
 //!   was taken must be known; the second is shared by all cut edges into *w* (§3: a path is told by the block at which
 //!   it starts).
 //! - A **cut block** loses its inside edge: paths end where it is entered and begin where its body does. That needs no
-//!   probe on any edge and so is the way through branches that none can be put on.
+//!   probe on any edge, so it serves at branches whose edges can hold none.
 //! - A **self-loop** is left out and counted by itself ("these edges are handled specially by adding a counter").
 //!
 //! Edges that no probe can be put on need care beyond that: [`super::classes`].
@@ -94,13 +94,13 @@ impl<'a> DirectedView<'a> {
         Self { graph, backward }
     }
 
-    /// The node at which all ways start.
+    /// The node at which all paths start.
     #[must_use]
     pub fn start(self) -> Node {
         if self.backward { self.graph.exit() } else { self.graph.entry() }
     }
 
-    /// The node to which all ways lead.
+    /// The node to which all paths lead.
     #[must_use]
     pub fn end(self) -> Node {
         if self.backward { self.graph.entry() } else { self.graph.exit() }
@@ -118,7 +118,7 @@ impl<'a> DirectedView<'a> {
         if self.backward { self.graph.src(arc) } else { self.graph.dst(arc) }
     }
 
-    /// The nodes, each before all that its ways lead to.
+    /// The nodes, each before all that its arcs lead to.
     #[must_use]
     pub fn order(self) -> impl DoubleEndedIterator<Item = Node> + 'a {
         let (order, backward) = (self.graph.topological_order(), self.backward);

@@ -9,11 +9,11 @@
 //! the tree.
 //!
 //! The potential of a node is also its query increment (Ball 1994, §3.3): added to the register there, it gives the sum
-//! of the values along the way from ENTRY.
+//! of the values along the path from ENTRY.
 //!
-//! Blocks whose last call may be a tail call, or never return, get no increment behind it: their way out is offered to
-//! the tree first, so that the path can be counted before the call. The count has to stand somewhere, and takes the
-//! increment with it.
+//! Blocks whose last call may be a tail call, or never return, get no increment behind it: the edge out of them is
+//! offered to the tree first, so that the path can be counted before the call. The count has to stand somewhere, and
+//! takes the increment with it.
 //!
 //! Numbers are machine words and wrap; sums along whole paths are small again.
 

@@ -129,7 +129,7 @@ fn plan_with(
     Ok(PathPlan { probes: placed.probes, key })
 }
 
-/// One way to number a function's paths.
+/// A numbering of a function's paths that may be chosen.
 struct Candidate {
     cuts: Cuts,
     numbering: Numbering,

@@ -163,14 +163,14 @@ impl Numbering {
         if number >= self.end {
             return None;
         }
-        self.way(view.start(), number)
+        self.arcs_from(view.start(), number)
     }
 
     /// The arcs of the one beginning of a path that leads to the end of `block` and whose values sum up to `sum`.
     #[must_use]
     pub fn arcs_up_to(&self, block: Block, sum: u64) -> Option<Vec<Arc>> {
         if self.backward {
-            return self.way(left(block), sum);
+            return self.arcs_from(left(block), sum);
         }
         // Paths continue from there with an arc of value 0, so the sum is also the number of a path through the block.
         let mut arcs = self.arcs(sum)?;
@@ -183,8 +183,8 @@ impl Numbering {
         DirectedView::new(&self.graph, self.backward)
     }
 
-    /// The arcs on from a node whose values sum up to this, in the order of a path.
-    fn way(&self, mut node: Node, mut rest: u64) -> Option<Vec<Arc>> {
+    /// The arcs from `node` to the end whose values sum up to `rest`, in the order of a path.
+    fn arcs_from(&self, mut node: Node, mut rest: u64) -> Option<Vec<Arc>> {
         let view = self.view();
         let mut arcs = Vec::new();
         while node != view.end() {

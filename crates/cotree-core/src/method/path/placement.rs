@@ -1,18 +1,19 @@
 //! Decides what is done on each arc, and where the probes are (Ball & Larus 1996, §3.4, Fig. 8).
 //!
 //! Each path needs `r = 0` at its start, `r += Inc(c)` on each chord *c* and `table[r] += 1` at its end. The start is
-//! pushed down as far as nothing else joins: a node is *fresh* if only one way leads to it, on which no increment lies;
-//! the first chord after it becomes `r = Inc(c)`. The end is pulled up as far as nothing else branches off: a node is
-//! *counted* if its paths can go on in one way only, without an increment; the chord before it becomes
+//! pushed down as far as nothing else joins: a node is *fresh* if only one path leads to it, on which no increment
+//! lies; the first chord after it becomes `r = Inc(c)`. The end is pulled up as far as nothing else branches off: a
+//! node is
+//! *counted* if only one path goes on from it, without an increment; the chord before it becomes
 //! `table[r + Inc(c)] += 1`. Where the two meet, `table[Inc(c)] += 1` is left, which is written as `r = Inc(c)`,
 //! `table[r] += 1`.
 //!
-//! With an array, the end is also pulled over increments where nothing else branches off, if more ways with increments
-//! than others join there: each way then counts by itself, which costs no more than to add. With a window, the same is
-//! done if the number, and so the word, is known on enough of the ways. With a hash table it would take too much code.
+//! With an array, the end is also pulled over increments where nothing else branches off, if more arcs with increments
+//! than others join there: each arc then counts by itself, which costs no more than to add. With a window, the same is
+//! done if the number, and so the word, is known on enough of the arcs. With a hash table it would take too much code.
 //!
 //! The paper moves both over edges alone. Here they have to stop where the probe would stand on an arc that can hold
-//! none: the start at the ways into a computed goto, the end at the ways out of it, and at the entry.
+//! none: the start at the arcs into a computed goto, the end at the arcs out of it, and at the entry.
 //!
 //! With a metric, the count is not pulled over the code of a block, since the metric may change there.
 //!
@@ -150,7 +151,7 @@ struct Moves<'a> {
     graph: &'a PathGraph,
     increment: &'a [i64],
     actions: Vec<Option<Action>>,
-    /// Only one way without increments leads to the node, and nothing has been put into the register on it.
+    /// Only one path without increments leads to the node, and nothing has been put into the register on it.
     fresh: Vec<bool>,
     /// The paths through the node have been counted before it is reached, each with this added to its number so far.
     counted: Vec<Option<i64>>,
@@ -251,12 +252,12 @@ impl<'a> Moves<'a> {
         }
     }
 
-    /// How many instructions are saved if paths are counted on the ways into the node instead of after it.
+    /// How many instructions are saved if paths are counted on the arcs into the node instead of after it.
     fn gain(&self, node: Node, merged: impl Fn(Arc) -> f64) -> f64 {
         self.graph.inward(node).iter().map(|&arc| merged(arc)).sum()
     }
 
-    /// The gain where a path is looked for in a window, but for paths whose numbers are known on the way into the node.
+    /// The gain where a path is looked for in a window, but for paths whose numbers are known on the arc into the node.
     fn gain_by_constants(&self, node: Node, merged: impl Fn(Arc) -> f64) -> f64 {
         let gain = |&arc: &Arc| match merged(arc) {
             weight if self.fresh[self.graph.src(arc)] => weight.abs() * LOOK,
@@ -276,8 +277,8 @@ impl<'a> Moves<'a> {
     }
 }
 
-/// Per node, the sum of the values on the way to it, if there is only one way.
-fn only_ways(numbering: &Numbering) -> Vec<Option<u64>> {
+/// Per node, the sum of the values on the path to it, if there is only one path.
+fn only_paths(numbering: &Numbering) -> Vec<Option<u64>> {
     let graph = numbering.graph();
     let mut sums = vec![None; graph.node_count()];
     sums[graph.entry()] = Some(0);
@@ -362,8 +363,8 @@ fn finish(
     let mut blocks: Vec<Block> = function.sites().map(|s| s.block).filter(|&b| b < cfg.exit()).collect();
     blocks.sort_unstable();
     blocks.dedup();
-    let only_ways = only_ways(numbering);
-    let at_calls = |node: Node| match only_ways[node] {
+    let only_paths = only_paths(numbering);
+    let at_calls = |node: Node| match only_paths[node] {
         _ if moves.counted[node].is_some() => AtCalls::Counted,
         Some(prefix) => AtCalls::Known(prefix),
         None => AtCalls::Query(increments.query[node]),

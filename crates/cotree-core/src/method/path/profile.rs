@@ -93,7 +93,7 @@ pub struct PendingPath {
 pub struct PathProfile {
     /// Path numbers with their counts, by number, each once, none 0.
     ///
-    /// A path is counted where it can only go on in one way ([`super::placement`]): activations in
+    /// A path is counted where only one path goes on ([`super::placement`]): activations in
     /// [`Self::cut_short`] are counted with the path that they had taken, though they did not reach its end.
     pub paths: Vec<(u64, u64)>,
     /// Path numbers with what their executions add up to ([`super::PathMetric`]), by number, each once, none 0.

@@ -68,9 +68,9 @@ pub(super) fn choose(graph: &PathGraph, backward: bool, frequency: &[f64], most:
         let mut offers = chooser.offers(&lows);
         offers.sort_unstable_by(|a, b| a.price.total_cmp(&b.price).then(a.arc.cmp(&b.arc)));
         let Some(cheapest) = offers.first() else { break };
-        let (part, dearest) = if turn < careful { (PART, cheapest.price * ABOUT) } else { (2, f64::INFINITY) };
+        let (part, highest) = if turn < careful { (PART, cheapest.price * ABOUT) } else { (2, f64::INFINITY) };
         let (mut left, mut taken) = (offers.len().div_ceil(part), vec![false; graph.node_count()]);
-        for Offer { node, arc, .. } in offers.into_iter().take_while(|offer| offer.price <= dearest) {
+        for Offer { node, arc, .. } in offers.into_iter().take_while(|offer| offer.price <= highest) {
             if left > 0 && !std::mem::replace(&mut taken[node], true) {
                 chosen.push(arc);
                 left -= 1;

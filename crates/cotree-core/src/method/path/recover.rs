@@ -162,7 +162,7 @@ impl<'a> Flows<'a> {
                 (AtCalls::Counted, _) => {
                     let slot = cut_short.entry(site).or_default();
                     *slot = slot.saturating_add(count);
-                    let rest = self.only_way_on(block);
+                    let rest = self.only_path_on(block);
                     self.add(&rest, -i128::from(count));
                     continue;
                 }
@@ -192,7 +192,7 @@ impl<'a> Flows<'a> {
     }
 
     /// The arcs from the end of a block behind which paths don't branch.
-    fn only_way_on(&mut self, block: Block) -> Vec<Arc> {
+    fn only_path_on(&mut self, block: Block) -> Vec<Arc> {
         let mut arcs = Vec::new();
         let mut node = left(block);
         while node != self.graph.exit() {
@@ -226,15 +226,15 @@ impl<'a> Flows<'a> {
             leads_there[node] |= graph.out(node).iter().any(goes_on);
         }
         let missing = self.missing_begins();
-        let on_the_way: Vec<Arc> = (0..graph.arc_count()).filter(|&arc| leads_there[graph.dst(arc)]).collect();
+        let leading: Vec<Arc> = (0..graph.arc_count()).filter(|&arc| leads_there[graph.dst(arc)]).collect();
         let begin = |arc| match graph.role(arc) {
             Role::Again(_) => graph.entry(),
             _ => graph.src(arc),
         };
-        let links: Vec<(usize, usize)> = on_the_way.iter().map(|&arc| (begin(arc), graph.dst(arc))).collect();
-        let mut flow: Vec<Option<i128>> = on_the_way.iter().map(|&arc| missing[arc]).collect();
+        let links: Vec<(usize, usize)> = leading.iter().map(|&arc| (begin(arc), graph.dst(arc))).collect();
+        let mut flow: Vec<Option<i128>> = leading.iter().map(|&arc| missing[arc]).collect();
         let outcome = flow::propagate(&links, &mut flow, surplus);
-        for (&arc, found) in on_the_way.iter().zip(&flow) {
+        for (&arc, found) in leading.iter().zip(&flow) {
             self.arcs[arc] += found.unwrap_or(0);
         }
         self.consistent &= outcome != Ok(false);

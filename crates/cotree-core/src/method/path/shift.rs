@@ -1,7 +1,7 @@
 //! Makes increments small where path numbers are large.
 //!
 //! If there are many paths, those that begin at a loop's header may have numbers of forty bits. The register may begin
-//! with such an offset (a `Set` is there anyway), or get it later, on a way out of the loop's body. The sums along
+//! with such an offset (a `Set` is there anyway), or get it later, on an arc out of the loop's body. The sums along
 //! paths are the same, but a constant beyond 32 bits takes three instructions to add instead of one. So where a
 //! beginning is on the spanning tree, we move the potentials of all nodes that hang on it by one amount, if that makes
 //! the increments between them and the rest cheaper. The beginning leaves the tree, and the arc whose increment becomes
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 /// Where there are many paths, numbers may differ by more than an instruction's constant can hold between where paths
 /// begin and where they end. If the beginning is on the tree, the register holds what the path's number is above the
-/// first one of its beginning, which mostly is little. That is worth part of an increment on the way into the loop.
+/// first one of its beginning, which mostly is little. That is worth part of an increment on the arc into the loop.
 pub(super) const FAR_BEGIN: f64 = 0.5;
 
 /// What updates of the register cost on an arc.

@@ -98,7 +98,7 @@ impl PathKey {
         self.windows.iter().fold(0, |sum, window| window.len.saturating_add(sum))
     }
 
-    /// Are all paths counted in an array, where functions with up to so many have one anyway?
+    /// Are all paths counted in an array? Functions with at most `most` paths always are.
     #[must_use]
     pub fn in_array(&self, most: u64) -> bool {
         self.paths <= most || self.windows == [Window { first: 0, len: self.paths }]

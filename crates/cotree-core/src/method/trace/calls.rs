@@ -1,8 +1,8 @@
 //! What calls mean to the streams of a unit.
 //!
 //! A call by name of a function of the unit is [`CallKind::Direct`]. If that function writes nothing, nor anybody whom
-//! it calls, the call is [`CallKind::Quiet`] and ends no segment: the callee has one way through it, no loop, records
-//! no entry, tells no address, and all its calls are silent or quiet themselves. If it may leave by a
+//! it calls, the call is [`CallKind::Tokenless`] and ends no segment: the callee has one path and no loop, records
+//! no entry, tells no address, and all its calls are untraced or tokenless themselves. If it may leave by a
 //! `musttail` call of who knows whom, the caller can't know when that call is over, and the call is
 //! [`CallKind::Forwarded`].
 
@@ -12,11 +12,11 @@ use crate::facts::Function;
 use crate::ids::{CallId, FunctionId};
 
 /// At most this many blocks of functions that write nothing may run one after the other.
-const MOST_QUIET: u64 = 1 << 16;
+const MOST_TOKENLESS: u64 = 1 << 16;
 
-/// Finds out which of the direct calls are quiet or forwarded. Lists have an entry per function of the unit.
+/// Finds out which of the direct calls are tokenless or forwarded. Lists have an entry per function of the unit.
 pub(super) fn refine(functions: &[&Function], calls: &mut [TraceCalls]) {
-    let quiet = quiet(functions, calls);
+    let tokenless = tokenless(functions, calls);
     let forwards = forwards(functions, calls);
     for (function, calls) in functions.iter().zip(calls) {
         for (call, kind) in &mut calls.kinds {
@@ -25,8 +25,8 @@ pub(super) fn refine(functions: &[&Function], calls: &mut [TraceCalls]) {
                 // Where an activation comes back once more, a control byte has to say so.
                 if forwards[callee.index()] || function.calls[*call].returns_twice {
                     *kind = CallKind::Forwarded(callee);
-                } else if quiet[callee.index()] > 0 && !must_tail && !function.calls[*call].terminator {
-                    *kind = CallKind::Quiet(callee);
+                } else if tokenless[callee.index()] > 0 && !must_tail && !function.calls[*call].terminator {
+                    *kind = CallKind::Tokenless(callee);
                 }
             }
         }
@@ -53,29 +53,29 @@ fn callers(calls: &[TraceCalls]) -> Vec<Vec<FunctionId>> {
     callers
 }
 
-/// Per function, how many blocks run in it and its callees if it is quiet, else 0.
-fn quiet(functions: &[&Function], calls: &[TraceCalls]) -> Vec<u64> {
+/// Per function, how many blocks run in it and its callees if it is tokenless, else 0.
+fn tokenless(functions: &[&Function], calls: &[TraceCalls]) -> Vec<u64> {
     let callers = callers(calls);
-    let mut quiet = vec![0u64; functions.len()];
+    let mut tokenless = vec![0u64; functions.len()];
     let mut open: Vec<usize> = (0..functions.len()).collect();
     while let Some(function) = open.pop() {
-        if quiet[function] > 0 {
+        if tokenless[function] > 0 {
             continue;
         }
-        if let Some(size) = quiet_size(functions[function], &calls[function], &quiet) {
-            quiet[function] = size;
+        if let Some(size) = tokenless_size(functions[function], &calls[function], &tokenless) {
+            tokenless[function] = size;
             open.extend(callers[function].iter().map(|caller| caller.index()));
         }
     }
-    quiet
+    tokenless
 }
 
-fn quiet_size(function: &Function, calls: &TraceCalls, quiet: &[u64]) -> Option<u64> {
+fn tokenless_size(function: &Function, calls: &TraceCalls, tokenless: &[u64]) -> Option<u64> {
     let blocks = function.blocks.len();
     if calls.records_entry || function.untouched.is_some() || !function.accesses.is_empty() || blocks == 0 {
         return None;
     }
-    // One way on from each block, and none of them backwards, as each is reached from the entry.
+    // One edge out of each block, and none of them backwards, as each block is reached from the entry.
     let mut next = vec![None; blocks];
     for edge in &function.edges {
         if next.get_mut(edge.src.index())?.replace(edge.dst.index()).is_some() || !edge.kind.splittable() {
@@ -93,9 +93,9 @@ fn quiet_size(function: &Function, calls: &TraceCalls, quiet: &[u64]) -> Option<
     }
     for (call, facts) in function.calls.numbered() {
         match kind(calls, call) {
-            CallKind::Silent => {}
+            CallKind::Untraced => {}
             CallKind::Direct(callee) if !facts.must_tail && !facts.terminator && !facts.returns_twice => {
-                match quiet.get(callee.index()) {
+                match tokenless.get(callee.index()) {
                     Some(0) | None => return None,
                     Some(&callees) => size = size.saturating_add(callees),
                 }
@@ -103,7 +103,7 @@ fn quiet_size(function: &Function, calls: &TraceCalls, quiet: &[u64]) -> Option<
             _ => return None,
         }
     }
-    (size <= MOST_QUIET).then_some(size)
+    (size <= MOST_TOKENLESS).then_some(size)
 }
 
 /// Per function, whether it may leave by a `musttail` call of who knows whom, directly or through others.

@@ -1,4 +1,4 @@
-//! Where segments are cut: so that none goes round, and none has too many ways.
+//! Where segments are cut, so that none has a cycle, and none has too many paths.
 //!
 //! Only loops without a call that ends a segment go round. They are the strongly connected components of the nodes, and
 //! retreating edges of a depth-first search over the whole graph cut them.
@@ -60,28 +60,28 @@ fn components(segments: &Segments) -> Vec<u32> {
     })
 }
 
-/// The edges that have to be cut besides, in order, so that no node has more than about that many ways: the coldest
-/// that help.
+/// The edges that have to be cut besides, in order, so that no node has more than about `most` paths: the coldest that
+/// help.
 pub(super) fn within(segments: &Segments, weighting: &Weighting, most: u64) -> Vec<Edge> {
-    let mut ways = vec![1u64; segments.nodes.len()];
+    let mut paths = vec![1u64; segments.nodes.len()];
     let mut cuts = Vec::new();
     for &node in segments.order().iter().rev() {
-        let of = |link: &Link, ways: &[u64]| if let Target::Node(to) = link.target { ways[to] } else { 1 };
+        let of = |link: &Link, paths: &[u64]| if let Target::Node(to) = link.target { paths[to] } else { 1 };
         let links = segments.links(node);
-        let mut sum = links.iter().map(|link| of(link, &ways)).fold(0, u64::saturating_add);
+        let mut sum = links.iter().map(|link| of(link, &paths)).fold(0, u64::saturating_add);
         if sum > most {
-            let mut candidates: Vec<&Link> = links.iter().filter(|link| of(link, &ways) > 1).collect();
+            let mut candidates: Vec<&Link> = links.iter().filter(|link| of(link, &paths) > 1).collect();
             candidates
                 .sort_by(|a, b| weighting.edge(a.edge).total_cmp(&weighting.edge(b.edge)).then(a.edge.cmp(&b.edge)));
             for link in candidates {
                 if sum <= most {
                     break;
                 }
-                sum = (sum - of(link, &ways)).saturating_add(1);
+                sum = (sum - of(link, &paths)).saturating_add(1);
                 cuts.push(link.edge);
             }
         }
-        ways[node] = sum.max(1);
+        paths[node] = sum.max(1);
     }
     cuts.sort_unstable();
     cuts

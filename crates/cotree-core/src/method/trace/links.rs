@@ -20,7 +20,7 @@ pub(super) enum Target {
     Exit,
 }
 
-/// One way on from a node.
+/// A link out of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Link {
     /// The edge; of [`Target::Dispatch`] the first one.

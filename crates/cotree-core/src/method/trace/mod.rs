@@ -1,22 +1,22 @@
 //! Tracing: the whole execution of each thread, to the last block, from a few bytes (Ball & Larus 1994, §4 and §6.2).
 //!
-//! [`TracePlan`] cuts a function into *segments* and has code write a *token* for each: a number that says which way
-//! the segment went. The reader ([`regenerate`]) is the inverse: it follows tokens through the graphs of all functions,
+//! [`TracePlan`] cuts a function into *segments* and has code write a *token* for each: a number that says which path
+//! the segment took. The reader ([`regenerate`]) is the inverse: it follows tokens through the graphs of all functions,
 //! with a stack of activations, and yields every block and call in order.
 //!
 //! # Segments
 //!
-//! The trace is read forwards, and callees write while their caller is in the midst of its own way. So a token must
-//! stand before whatever the calls on its way write: §4.2 calls that blocking. Here it is a cut. A segment *starts*
+//! The trace is read forwards, and callees write while their caller is in the midst of its own path. So a token must
+//! stand before whatever the calls on its path write: §4.2 calls that blocking. Here it is a cut. A segment *starts*
 //! where the function is entered, behind a call that may write, at a landing pad, and behind a *cut edge*; it
 //! *ends* before the next call that may write, on a cut edge, and where the function is left. Retreating edges of a
 //! depth-first search over what calls leave of the graph are cut, so there are finitely many segments. A loop that
-//! calls somebody on all ways through it needs no cut.
+//! calls somebody on all paths through it needs no cut.
 //!
 //! # Tokens
 //!
 //! The register [`Reg::Token`](crate::probe::Reg::Token) becomes the token along the segment. How it is numbered is the
-//! [`Encoding`] of the function. The token is written as soon as only one way on is left, on the edge that decides, and
+//! [`Encoding`] of the function. The token is written as soon as only one path is left, on the edge that decides, and
 //! not at the segment's end: where a start has one segment only, nothing is written, and calls in tail position stay
 //! there. All tokens that one write may produce have the same width, so that the reader knows it from the start.
 //!

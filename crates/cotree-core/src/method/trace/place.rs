@@ -13,7 +13,7 @@ use crate::probe::{Place, PlacedProbe, Probe, Reg};
 pub(super) enum Written {
     /// At the entry: it records that it has been entered.
     Entry,
-    /// On its way along the link.
+    /// While the link is crossed.
     Link(Node, Link),
     /// Behind a call, where this node begins.
     Behind(Node),

@@ -1,4 +1,4 @@
-//! Plans one function: cuts, then the cheapest of the ways to number its segments.
+//! Plans one function: cuts, then the cheapest encoding of its segments.
 
 use super::cost::TraceCost;
 use super::cuts::{self, Cycle};
@@ -10,9 +10,9 @@ use crate::graph::cfg::Cfg;
 use crate::ids::{Block, CallId, Edge, IdMap};
 use crate::weight::weighting::Weighting;
 
-/// The most ways of a segment that are tried: what fits a few bits, one byte, two, three, four, and as many as there
-/// are.
-const MOST_WAYS: [u64; 6] = [1 << 4, 1 << 8, 1 << 16, 1 << 24, 1 << 32, 1 << 62];
+/// The limits of paths per segment that are tried: what fits a few bits, one byte, two, three, four, and as many as a
+/// token can number.
+const MOST_PATHS: [u64; 6] = [1 << 4, 1 << 8, 1 << 16, 1 << 24, 1 << 32, 1 << 62];
 /// The bytes of packed tokens that are tried first, and then.
 const PACKED_BYTES: ([u8; 2], [u8; 2]) = ([8, 2], [4, 1]);
 /// At most this many loops are judged for turns that share tokens, the hottest first.
@@ -27,8 +27,8 @@ pub struct TraceCalls {
     pub kinds: Vec<(CallId, CallKind)>,
 }
 
-/// Plans one function. An untouched one gets an empty plan. Where the way that the user wants needs more bits than a
-/// token has, the plan is as without that wish: its key says so.
+/// Plans one function. An untouched one gets an empty plan. Where the encoding that the user wants needs more bits
+/// than a token has, another one is taken: the key says which.
 ///
 /// # Errors
 /// If it can't be planned.
@@ -64,7 +64,7 @@ pub fn plan(
     let planning = Planning { function, cfg, weighting };
     let uncut = Segments::uncut(function, cfg, &base)?;
     let mut best: Option<Priced> = None;
-    for most in MOST_WAYS {
+    for most in MOST_PATHS {
         let more = cuts::within(&uncut, weighting, most);
         let key = with_cuts(&base, &more);
         for encoding in options.by.encodings() {
@@ -84,7 +84,7 @@ pub fn plan(
     {
         planning.pack(&mut best, &base, cycles)?;
     }
-    best.map(|best| best.plan).ok_or(TraceError::TooManyWays)
+    best.map(|best| best.plan).ok_or(TraceError::TooManyPaths)
 }
 
 /// A plan with what it costs.
@@ -129,16 +129,16 @@ struct Planning<'a> {
 }
 
 impl Planning<'_> {
-    /// The plan with this key; `None` if there are too many ways for it, or its loops can't share tokens.
+    /// The plan with this key; `None` if there are too many paths for it, or its loops can't share tokens.
     fn numbered(self, mut key: TraceKey) -> Result<Option<Priced>, TraceError> {
         if key.encoding == Encoding::Witnesses {
             match witnesses::choose(self.function, self.cfg, &key, self.weighting) {
-                Err(TraceError::TooManyWays) => return Ok(None),
+                Err(TraceError::TooManyPaths) => return Ok(None),
                 chosen => key.witnesses = chosen?,
             }
         }
         let segments = match Segments::new(self.function, self.cfg, &key) {
-            Err(TraceError::TooManyWays | TraceError::NeverWritten) => return Ok(None),
+            Err(TraceError::TooManyPaths | TraceError::NeverWritten) => return Ok(None),
             segments => segments?,
         };
         let probes = place::place(self.function, self.cfg, &key, &segments)?.probes;
@@ -194,7 +194,7 @@ fn targets(function: &Function) -> Vec<Block> {
     targets
 }
 
-/// The edges into blocks that tell addresses before their first call that ends a segment: the token of the way there
+/// The edges into blocks that tell addresses before their first call that ends a segment: the token of the path there
 /// must stand before these. The exceptions of a call that ends no segment never come.
 fn accessing(function: &Function, key: &TraceKey) -> Vec<Edge> {
     let mut first_call = IdMap::filled(None, function.blocks.len());
@@ -219,13 +219,13 @@ fn accessing(function: &Function, key: &TraceKey) -> Vec<Edge> {
 /// The edges out of blocks that have several, but for those on which a segment ends anyway.
 fn branching(function: &Function, cfg: &Cfg) -> Vec<Edge> {
     let several = |edges: &&[Edge]| edges.len() > 1;
-    let ways = cfg.blocks().map(|block| cfg.succs(block)).filter(several).flatten().copied();
+    let edges = cfg.blocks().map(|block| cfg.succs(block)).filter(several).flatten().copied();
     let goes_on = |&edge: &Edge| {
         function.edges.get(edge).is_some_and(|facts| {
             cfg.dst(edge) != cfg.exit() && !matches!(facts.kind, EdgeKind::IndirectBranch | EdgeKind::InvokeUnwind)
         })
     };
-    ways.filter(goes_on).collect()
+    edges.filter(goes_on).collect()
 }
 
 /// The likeliest edge out of each block, where it is not the first one anyway, in order.

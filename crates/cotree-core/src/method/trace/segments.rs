@@ -1,17 +1,17 @@
-//! The segments of a function: its graph without what calls and cut edges take out of it, and the numbers of the ways
-//! through.
+//! The segments of a function: its graph without what calls and cut edges take out of it, and the numbers of the paths
+//! through them.
 //!
 //! A *node* is a stretch of a block without a call that ends a segment: a block with *k* such calls has *k* + 1 nodes.
-//! *Links* lead from node to node along edges. Nodes and links form no cycle. From each node there are so many *ways*,
-//! each of which leads to a segment's end.
+//! *Links* lead from node to node along edges. Nodes and links form no cycle. Each *path* from a node
+//! leads to a segment's end, and each node knows how many there are.
 //!
-//! A node is *undecided* if it has several ways, or if its only one ends where a packed token goes on. A token is
-//! written on the link that leads from an undecided node to something decided, so on each way from an undecided start
+//! A node is *undecided* if it has several paths, or if its only one ends where a packed token goes on. A token is
+//! written on the link that leads from an undecided node to something decided, so on each path from an undecided start
 //! it is written once, and never on one from a decided start. Undecided nodes that are linked share a *group*: one
-//! width, and for packed tokens one base. The numbers of ways, which the tokens are made of, depend on [`Encoding`].
+//! width, and for packed tokens one base. The numbers of paths, which the tokens are made of, depend on [`Encoding`].
 
 pub(super) use super::links::{Link, Node, Target};
-use super::token::{MOST_WAYS, Token};
+use super::token::{MOST_PATHS, Token};
 use super::types::{CallKind, Encoding, TraceError, TraceKey};
 use super::witness_sets::WitnessSets;
 use crate::facts::{EdgeKind, Function};
@@ -38,24 +38,24 @@ pub(super) struct NodeFacts {
     pub end: NodeEnd,
     first_link: u32,
     last_link: u32,
-    /// How many ways there are from here.
-    pub ways: u64,
+    /// How many paths there are from here.
+    pub paths: u64,
     /// A token is written further on.
     pub undecided: bool,
     /// The bytes of that token.
     pub bytes: u8,
-    /// The group's base: more than any number of ways from its nodes ([`Encoding::Paths`]).
+    /// The group's base: more than the number of paths from any of its nodes ([`Encoding::Paths`]).
     pub base: u64,
     /// Tokens of the group may be those of several segments.
     pub packs: bool,
-    /// Then readers may take so many at once: this power of the base.
+    /// Readers may take as many of these at once as this power of the base has digits.
     pub at_once: u64,
 }
 
-/// Readers take so many ways of packed tokens at once that their number is at most this, or one.
-const WAYS_AT_ONCE: u64 = 1 << 12;
+/// Readers take several paths of a packed token at once, as long as their common number is at most this.
+const PATHS_AT_ONCE: u64 = 1 << 12;
 
-/// The cut graph of a function with the numbers of its ways.
+/// The cut graph of a function with the numbers of its paths.
 #[derive(Clone, Debug)]
 pub(super) struct Segments {
     pub nodes: Vec<NodeFacts>,
@@ -65,7 +65,7 @@ pub(super) struct Segments {
     /// Nodes, each before those that it links to.
     order: Vec<Node>,
     pub encoding: Encoding,
-    /// What tells ways apart, for [`Encoding::Witnesses`].
+    /// What tells paths apart, for [`Encoding::Witnesses`].
     witness_sets: WitnessSets,
 }
 
@@ -89,7 +89,7 @@ impl Segments {
         Ok(made)
     }
 
-    /// With the witnesses of a key, whether or not these tell all ways apart.
+    /// With the witnesses of a key, whether or not these tell all paths apart.
     pub fn with_witnesses(function: &Function, cfg: &Cfg, key: &TraceKey) -> Result<Self, TraceError> {
         let mut made = Self::uncut(function, cfg, key)?;
         made.count();
@@ -107,7 +107,7 @@ impl Segments {
         Ok(made)
     }
 
-    /// What may come next on each way on, if that tells all of them apart.
+    /// What may come next along each link, if that tells all links of a node apart.
     pub fn find_witness_sets(&self) -> Result<WitnessSets, TraceError> {
         WitnessSets::new(&self.order, |node| self.links(node))
     }
@@ -131,7 +131,7 @@ impl Segments {
                 end,
                 first_link: 0,
                 last_link: 0,
-                ways: 0,
+                paths: 0,
                 undecided: false,
                 bytes: 0,
                 base: 1,
@@ -260,10 +260,10 @@ impl Segments {
     fn count(&mut self) {
         for index in (0..self.order.len()).rev() {
             let node = self.order[index];
-            let ways = |link: &Link| if let Target::Node(to) = link.target { self.nodes[to].ways } else { 1 };
-            let sum = self.links(node).iter().map(ways).fold(0, u64::saturating_add);
-            // A call has one way on, and so has a block without any: it never ends.
-            self.nodes[node].ways = sum.max(1);
+            let paths = |link: &Link| if let Target::Node(to) = link.target { self.nodes[to].paths } else { 1 };
+            let sum = self.links(node).iter().map(paths).fold(0, u64::saturating_add);
+            // One path goes on from a call, and one from a block without links: it never ends.
+            self.nodes[node].paths = sum.max(1);
         }
     }
 
@@ -271,7 +271,7 @@ impl Segments {
         for index in (0..self.order.len()).rev() {
             let node = self.order[index];
             let open = |link: &Link| self.leads_on(link);
-            self.nodes[node].undecided = self.nodes[node].ways > 1 || self.links(node).iter().any(open);
+            self.nodes[node].undecided = self.nodes[node].paths > 1 || self.links(node).iter().any(open);
         }
     }
 
@@ -285,7 +285,7 @@ impl Segments {
         }
     }
 
-    /// As in Ball & Larus 1996, Fig. 5: a way's number is the sum of its links' values.
+    /// As in Ball & Larus 1996, Fig. 5: a path's number is the sum of its links' values.
     fn number_paths(&mut self) {
         for node in 0..self.nodes.len() {
             let mut before = 0u64;
@@ -293,7 +293,7 @@ impl Segments {
                 let link = self.links[index as usize];
                 self.links[index as usize].value = before;
                 before =
-                    before.saturating_add(if let Target::Node(to) = link.target { self.nodes[to].ways } else { 1 });
+                    before.saturating_add(if let Target::Node(to) = link.target { self.nodes[to].paths } else { 1 });
             }
         }
     }
@@ -336,7 +336,7 @@ impl Segments {
                 }
             }
         }
-        // The longest tokens, in bits behind the leading 1; else the most ways.
+        // The longest tokens, in bits behind the leading 1; else the most paths.
         let mut longest = vec![0u64; count];
         if self.encoding != Encoding::Paths {
             for &node in self.order.iter().rev() {
@@ -350,7 +350,7 @@ impl Segments {
         let mut packs = vec![false; count];
         for (node, &longest) in longest.iter().enumerate() {
             let group = groups.find(node);
-            let size = if self.encoding == Encoding::Paths { self.nodes[node].ways } else { longest };
+            let size = if self.encoding == Encoding::Paths { self.nodes[node].paths } else { longest };
             most[group] = most[group].max(size);
             packs[group] |= self.links(node).iter().any(|link| matches!(link.target, Target::Packed(_)));
         }
@@ -364,7 +364,7 @@ impl Segments {
                     // At least two turns.
                     (bytes, room / most.max(2) / most.max(2) >= 2)
                 }
-                Encoding::Paths => (bits_for(most).div_ceil(8), most <= MOST_WAYS),
+                Encoding::Paths => (bits_for(most).div_ceil(8), most <= MOST_PATHS),
                 Encoding::Bits | Encoding::Witnesses => ((most + 1).div_ceil(8) as u8, most < 63),
             };
             // A token that goes on has to be written some time.
@@ -374,14 +374,14 @@ impl Segments {
             }
             if self.nodes[node].undecided {
                 if !fits {
-                    return Err(TraceError::TooManyWays);
+                    return Err(TraceError::TooManyPaths);
                 }
                 self.nodes[node].bytes = bytes;
                 self.nodes[node].base = if self.encoding == Encoding::Paths { most.max(2) } else { 1 };
                 self.nodes[node].packs = packs[group];
                 if packs[group] {
                     let base = self.nodes[node].base;
-                    self.nodes[node].at_once = base.pow(WAYS_AT_ONCE.ilog(base).saturating_sub(1));
+                    self.nodes[node].at_once = base.pow(PATHS_AT_ONCE.ilog(base).saturating_sub(1));
                 }
             }
         }
@@ -448,7 +448,7 @@ fn validate(function: &Function, cfg: &Cfg, key: &TraceKey) -> Result<(), TraceE
     // A `musttail` call is gone when its callee runs, and what is behind a call that never returns is nowhere.
     let sound = || {
         key.calls.iter().all(|&(call, kind)| match kind {
-            CallKind::Quiet(_) => !function.calls[call].must_tail && !function.calls[call].terminator,
+            CallKind::Tokenless(_) => !function.calls[call].must_tail && !function.calls[call].terminator,
             _ => true,
         })
     };

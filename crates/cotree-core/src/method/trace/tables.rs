@@ -51,9 +51,9 @@ impl Tables {
     }
 
     /// The functions that it calls without that anything is written.
-    pub fn quiet_callees(&self) -> impl Iterator<Item = FunctionId> {
+    pub fn tokenless_callees(&self) -> impl Iterator<Item = FunctionId> {
         self.calls.iter().filter_map(|call| match call.kind {
-            CallKind::Quiet(callee) => Some(callee),
+            CallKind::Tokenless(callee) => Some(callee),
             _ => None,
         })
     }
@@ -204,19 +204,19 @@ impl Tables {
         let facts = self.node(node);
         match self.segments.encoding {
             Encoding::Paths if facts.packs => {
-                Token::packed(number, facts.base).filter(|token| token.rest() < facts.ways)
+                Token::packed(number, facts.base).filter(|token| token.rest() < facts.paths)
             }
-            Encoding::Paths => (number < facts.ways).then(|| Token::way(number)),
+            Encoding::Paths => (number < facts.paths).then(|| Token::path(number)),
             Encoding::Bits | Encoding::Witnesses => Token::bits(number),
         }
     }
 
-    /// The way that a packed token says next; it starts at this node.
+    /// Goes on to the next path of a packed token, which starts at this node; `None` if there is none.
     #[inline]
-    pub(super) fn next_way(&self, node: Node, token: &mut Token) -> Option<()> {
+    pub(super) fn next_path(&self, node: Node, token: &mut Token) -> Option<()> {
         let facts = self.node(node);
-        token.next_way(facts.base)?;
-        (token.rest() < facts.ways).then_some(())
+        token.next_path(facts.base)?;
+        (token.rest() < facts.paths).then_some(())
     }
 
     /// The link that the token goes along; `None` if there is none.

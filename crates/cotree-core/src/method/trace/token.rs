@@ -1,29 +1,29 @@
 //! Tokens as the reader has them: what is left of a number that was read.
 
-/// More ways than that have no number.
-pub(super) const MOST_WAYS: u64 = 1 << 62;
+/// Segments of more paths than this have no numbers.
+pub(super) const MOST_PATHS: u64 = 1 << 62;
 
-const _: () = assert!(MOST_WAYS < u64::MAX / 2);
+const _: () = assert!(MOST_PATHS < u64::MAX / 2);
 
 /// What is left of a token.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Token {
-    /// What is left of the way under way, in a number of ways; all bits, in a token of bits.
+    /// What is left of the number of the current path; in a token of bits, all its bits.
     rest: u64,
-    /// The numbers of the ways that follow, in a packed number.
+    /// The numbers of the paths that follow, in a packed number.
     more: u64,
-    /// The base to the power of how many ways follow, in a packed number; how many bits are left, in a token of bits.
+    /// In a packed number, the base to the power of how many paths follow; in a token of bits, how many are left.
     scale: u64,
 }
 
 impl Token {
-    /// The number of a way.
+    /// A token that is the number of one path.
     #[inline]
-    pub fn way(rest: u64) -> Self {
+    pub fn path(rest: u64) -> Self {
         Self { rest, more: 0, scale: 1 }
     }
 
-    /// The numbers of several ways: digits to a base, behind a leading 1. The first one is under way.
+    /// The numbers of several paths: digits to a base, behind a leading 1. The first one becomes the current path.
     pub fn packed(number: u64, base: u64) -> Option<Self> {
         // The largest power that is no larger.
         let mut scale = 1u64;
@@ -35,7 +35,7 @@ impl Token {
             return None;
         }
         let mut token = Self { rest: 0, more: number - scale, scale };
-        token.next_way(base)?;
+        token.next_path(base)?;
         Some(token)
     }
 
@@ -45,21 +45,21 @@ impl Token {
         Some(Self { rest: number - (1 << scale), more: 0, scale })
     }
 
-    /// The number of the way under way.
+    /// What is left of the number of the current path.
     #[inline]
     pub fn rest(&self) -> u64 {
         self.rest
     }
 
-    /// Goes along a link of a way.
+    /// Goes along a link, whose value it takes off the current path's number.
     #[inline]
     pub fn pass(&mut self, value: u64) {
         self.rest -= value;
     }
 
-    /// Goes on to the next way of a packed number; `None` if there is none, or this one is not over.
+    /// Goes on to the next path of a packed number; `None` if there is none, or this one is not over.
     #[inline]
-    pub fn next_way(&mut self, base: u64) -> Option<()> {
+    pub fn next_path(&mut self, base: u64) -> Option<()> {
         if self.scale <= 1 || self.rest != 0 {
             return None;
         }
@@ -69,19 +69,19 @@ impl Token {
         Some(())
     }
 
-    /// Takes the next ways from a packed number, the one under way first: as many as `power`, which is one of the base,
-    /// has digits, or all that there are. Gives them as a packed number; [`Self::next_way`] goes on behind them.
+    /// Takes the next paths from a packed number, the current one first: as many as `power`, which is one of the base,
+    /// has digits, or all that there are. Gives them as a packed number; [`Self::next_path`] goes on behind them.
     #[inline]
-    pub fn take_ways(&mut self, base: u64, power: u64) -> u64 {
+    pub fn take_paths(&mut self, base: u64, power: u64) -> u64 {
         let (taken, left) = if self.scale > power { (power, self.scale / power) } else { (self.scale.max(1), 1) };
-        let ways = (base + self.rest) * taken + self.more / left;
+        let paths = (base + self.rest) * taken + self.more / left;
         *self = Self { rest: 0, more: self.more % left, scale: left };
-        ways
+        paths
     }
 
-    /// Are there numbers of more ways?
+    /// Do numbers of more paths follow?
     #[inline]
-    pub fn has_more_ways(&self) -> bool {
+    pub fn has_more_paths(&self) -> bool {
         self.scale > 1
     }
 
@@ -100,7 +100,7 @@ impl Token {
         Some(self.rest >> self.scale.checked_sub(u64::from(bits))?)
     }
 
-    /// Nothing is left of it: bits, if it is of bits, else the number of its last way.
+    /// Is nothing left: no bits in a token of bits, else nothing of the number of its last path?
     #[inline]
     pub fn is_spent(&self, of_bits: bool) -> bool {
         if of_bits { self.scale == 0 } else { self.rest == 0 && self.scale <= 1 }
@@ -118,19 +118,19 @@ mod tests {
         for digit in [2, 0, 1, 2] {
             assert_eq!(token.rest(), digit);
             token.pass(digit);
-            assert_eq!(token.next_way(3).is_some(), !token.is_spent(false));
+            assert_eq!(token.next_path(3).is_some(), !token.is_spent(false));
         }
         assert!(Token::packed(0, 3).is_none() && Token::packed(1, 3).is_none() && Token::packed(8, 3).is_none());
     }
 
     #[test]
-    fn several_ways_are_taken_at_once() {
+    fn several_paths_are_taken_at_once() {
         let packed = |digits: &[u64]| digits.iter().fold(1, |number, digit| number * 3 + digit);
         let mut token = Token::packed(packed(&[2, 0, 1, 2, 1]), 3).unwrap();
-        assert_eq!(token.take_ways(3, 9), packed(&[2, 0, 1]));
-        token.next_way(3).unwrap();
-        assert_eq!(token.take_ways(3, 9), packed(&[2, 1]));
-        assert!(!token.has_more_ways());
+        assert_eq!(token.take_paths(3, 9), packed(&[2, 0, 1]));
+        token.next_path(3).unwrap();
+        assert_eq!(token.take_paths(3, 9), packed(&[2, 1]));
+        assert!(!token.has_more_paths());
     }
 
     #[test]

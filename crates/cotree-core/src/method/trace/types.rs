@@ -12,10 +12,10 @@ pub enum Encoding {
     /// The number of the segment among those with its start, as Ball & Larus 1996 number paths.
     #[default]
     Paths,
-    /// Behind a leading 1, the number of each branch's way, in as few bits as the branch needs (Ball & Larus 1994,
+    /// Behind a leading 1, the number of each branch's outcome, in as few bits as the branch needs (Ball & Larus 1994,
     /// §6.2).
     Bits,
-    /// Behind a leading 1, the witnesses on the way (§4.1, §4.2).
+    /// Behind a leading 1, the witnesses on the path (§4.1, §4.2).
     Witnesses,
 }
 
@@ -24,7 +24,7 @@ impl Encoding {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Paths => "the number of the way",
+            Self::Paths => "the number of the path",
             Self::Bits => "bits for each branch",
             Self::Witnesses => "witnesses",
         }
@@ -62,7 +62,7 @@ pub struct TraceOptions {
     pub by: TraceBy,
     /// May turns of loops share tokens ([`Packing`])?
     pub packs: bool,
-    /// Does a segment end on every way out of a branch? Then each conditional writes a record, as the first version of
+    /// Does a segment end on every edge out of a branch? Then each conditional writes a record, as the first version of
     /// AE did (Ball & Larus 1994, Table 3): something to compare with.
     pub per_branch: bool,
     /// Do functions that call others record their entries? The time is told with that.
@@ -84,10 +84,10 @@ pub enum CallKind {
     /// Nobody knows what it does: control bytes follow, until one says that it has returned.
     #[default]
     Opaque,
-    /// The call returns, and nothing is written in the meantime by anyone. The call ends no segment.
-    Silent,
-    /// The call leads to this function, which writes nothing, and neither do its callees. The call ends no segment.
-    Quiet(FunctionId),
+    /// The call returns, and no traced code runs before it does. The call ends no segment.
+    Untraced,
+    /// The call leads to this function, which writes no token, and neither do its callees. The call ends no segment.
+    Tokenless(FunctionId),
     /// The call leads to this function.
     Direct(FunctionId),
     /// The call leads to this function, which may leave by a `musttail` call of who knows whom: control bytes follow
@@ -99,7 +99,7 @@ impl CallKind {
     /// Does a segment end before it?
     #[must_use]
     pub const fn ends_segment(self) -> bool {
-        !matches!(self, Self::Silent | Self::Quiet(_))
+        !matches!(self, Self::Untraced | Self::Tokenless(_))
     }
 
     /// Does a control byte say that it has returned?
@@ -112,8 +112,8 @@ impl CallKind {
     #[must_use]
     pub const fn callee(self) -> Option<FunctionId> {
         match self {
-            Self::Opaque | Self::Silent => None,
-            Self::Quiet(function) | Self::Direct(function) | Self::Forwarded(function) => Some(function),
+            Self::Opaque | Self::Untraced => None,
+            Self::Tokenless(function) | Self::Direct(function) | Self::Forwarded(function) => Some(function),
         }
     }
 }
@@ -198,15 +198,15 @@ pub enum TraceError {
     #[error("the key of its trace does not fit it")]
     ForeignKey,
     /// There are more segments than tokens can tell apart.
-    #[error("it has too many ways for a token")]
-    TooManyWays,
+    #[error("it has too many paths for a token")]
+    TooManyPaths,
     /// The first block of the function is entered by an edge, too.
     #[error("its first block is entered more than once")]
     EnteredAgain,
     /// Turns of a loop share a token that nothing writes.
     #[error("it has a token that is never written")]
     NeverWritten,
-    /// Ways go round without an end.
+    /// Links form a cycle that no cut breaks.
     #[error("its segments have no end")]
     Endless,
     /// Witnesses do not distinguish the paths.

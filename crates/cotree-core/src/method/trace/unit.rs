@@ -70,12 +70,12 @@ fn known_calls(planner: &Planner<'_>) -> Vec<TraceCalls> {
     };
     let kind = |module: usize, function: &Function, call: &Call| {
         if call.resume_marker || call.callee == Callee::Assembly {
-            return CallKind::Silent;
+            return CallKind::Untraced;
         }
         let Some(name) = call.callee_name().filter(|_| !call.callee_uncertain) else { return CallKind::Opaque };
         match *names.find(module, name) {
             [callee] if certain(callee) => CallKind::Direct(FunctionId::new(callee)),
-            [] if function.calls_quietly(call, name) => CallKind::Silent,
+            [] if function.calls_quietly(call, name) => CallKind::Untraced,
             _ => CallKind::Opaque,
         }
     };
@@ -83,7 +83,7 @@ fn known_calls(planner: &Planner<'_>) -> Vec<TraceCalls> {
     let calls = functions.iter().zip(&records_entry).map(|(&(module, function), &records_entry)| {
         let mut kinds: Vec<_> =
             function.calls.numbered().map(|(id, call)| (id, kind(module, function, call))).collect();
-        let tells_time = timed && kinds.iter().any(|&(_, kind)| kind != CallKind::Silent);
+        let tells_time = timed && kinds.iter().any(|&(_, kind)| kind != CallKind::Untraced);
         kinds.retain(|&(_, kind)| kind != CallKind::Opaque);
         TraceCalls { records_entry: records_entry || tells_time, kinds }
     });

@@ -12,28 +12,28 @@ use std::collections::BTreeSet;
 /// What may come next in a trace: a witness, by its edge, or the end.
 type Next = Option<Edge>;
 
-/// Two ways out of a predicate that the trace can't tell apart.
+/// Two edges out of a predicate that the trace can't tell apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ambiguity {
     /// The predicate.
     pub predicate: Block,
-    /// The two ways.
+    /// The two edges.
     pub edges: (Edge, Edge),
     /// What may come next on both: the witness of an edge, or the end.
     pub next: Next,
 }
 
 /// `Trace(Ewit)`: do these edges, each with a witness of its own, tell all executions apart? The witness sets of each
-/// predicate's ways have to be disjoint.
+/// predicate's edges have to be disjoint.
 ///
 /// # Errors
-/// The first predicate with two ways that can't be told apart.
+/// The first predicate with two edges that can't be told apart.
 pub fn check(cfg: &Cfg, witnesses: &[Edge]) -> Result<(), Ambiguity> {
     let sets = sets(cfg, witnesses);
     for block in cfg.blocks() {
-        let ways: Vec<Edge> = onward(cfg, block).collect();
-        for (index, &a) in ways.iter().enumerate() {
-            for &b in &ways[index + 1..] {
+        let edges: Vec<Edge> = onward(cfg, block).collect();
+        for (index, &a) in edges.iter().enumerate() {
+            for &b in &edges[index + 1..] {
                 if let Some(&next) = set(cfg, witnesses, &sets, a).intersection(&set(cfg, witnesses, &sets, b)).next() {
                     return Err(Ambiguity { predicate: block, edges: (a, b), next });
                 }
@@ -100,7 +100,7 @@ pub fn blocks(cfg: &Cfg, witnesses: &[Edge], ends: impl Fn(Block) -> bool) -> bo
     true
 }
 
-/// `blockers(G, v)`: the edges out of the last predicates on all ways to the vertex, in order.
+/// `blockers(G, v)`: the edges out of the last predicates on all paths to the vertex, in order.
 #[must_use]
 pub fn blockers(cfg: &Cfg, vertex: Block) -> Vec<Edge> {
     let mut blockers = BTreeSet::new();
@@ -147,8 +147,8 @@ fn off_tree(cfg: &Cfg, weighting: &Weighting, mut witnesses: BTreeSet<Edge>) -> 
     witnesses.into_iter().collect()
 }
 
-/// Leaves out witnesses that are not needed, the dearest first: breaking all undirected cycles is more than enough. In
-/// order.
+/// Leaves out witnesses that are not needed, the costliest first: breaking all undirected cycles is more than enough.
+/// In order.
 #[must_use]
 pub fn without_needless(
     cfg: &Cfg,
@@ -156,9 +156,9 @@ pub fn without_needless(
     mut witnesses: Vec<Edge>,
     suffice: impl Fn(&[Edge]) -> bool,
 ) -> Vec<Edge> {
-    let mut dearest = witnesses.clone();
-    dearest.sort_by(|&a, &b| weighting.edge(b).total_cmp(&weighting.edge(a)).then(a.cmp(&b)));
-    for edge in dearest {
+    let mut costliest = witnesses.clone();
+    costliest.sort_by(|&a, &b| weighting.edge(b).total_cmp(&weighting.edge(a)).then(a.cmp(&b)));
+    for edge in costliest {
         let rest: Vec<Edge> = witnesses.iter().copied().filter(|&other| other != edge).collect();
         if suffice(&rest) && check(cfg, &rest).is_ok() {
             witnesses = rest;
@@ -175,7 +175,7 @@ pub fn regenerate(cfg: &Cfg, witnesses: &[Edge], trace: &[Edge]) -> Option<Vec<B
     let mut trace = trace.iter().copied();
     let mut next = trace.next();
     let mut execution = vec![cfg.entry()];
-    let mut silent = 0;
+    let mut without = 0;
     while let Some(&block) = execution.last().filter(|&&block| block != cfg.exit()) {
         let edge = match onward(cfg, block).nth(1) {
             None => onward(cfg, block).next()?,
@@ -185,10 +185,10 @@ pub fn regenerate(cfg: &Cfg, witnesses: &[Edge], trace: &[Edge]) -> Option<Vec<B
             if next != Some(edge) {
                 return None;
             }
-            (next, silent) = (trace.next(), 0);
+            (next, without) = (trace.next(), 0);
         }
-        silent += 1;
-        if silent > cfg.edge_count() {
+        without += 1;
+        if without > cfg.edge_count() {
             return None;
         }
         execution.push(cfg.dst(edge));

@@ -1,7 +1,7 @@
-//! The sets of witnesses that may come next on each way on from a predicate (Ball & Larus 1994, §4.1).
+//! The sets of witnesses that may come next along each edge out of a predicate (Ball & Larus 1994, §4.1).
 //!
 //! `witness(p, q)` holds the value of the witness on `p → q`, or else what may come first behind `q`: a witness, or the
-//! segment's end. The ways on from *p* can be told apart if their sets are disjoint.
+//! segment's end. The edges out of *p* can be told apart if their sets are disjoint.
 
 use super::links::{Link, Node, Target};
 use super::types::TraceError;
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 /// What may come next: a witness, or the segment's end.
 pub(super) type Next = Option<u64>;
 
-/// The sets of all sets together may have so many members: larger functions are traced in other ways.
+/// All sets of a function together have at most this many members: larger functions get another encoding.
 const MOST_MEMBERS: usize = 1 << 20;
 
 /// The sets of a function's undecided nodes.
@@ -49,7 +49,7 @@ impl WitnessSets {
             }
             members += set.len();
             if members > MOST_MEMBERS {
-                return Err(TraceError::TooManyWays);
+                return Err(TraceError::TooManyPaths);
             }
             nodes[node] = set;
         }

@@ -49,7 +49,7 @@ pub(super) fn choose(
         Segments::with_witnesses(function, cfg, &key)?.find_witness_sets()
     };
     if witnesses.len() <= MOST_WITNESSES {
-        // The dearest first.
+        // The costliest first.
         let mut place = 0;
         while let Some(&edge) = witnesses.get(place) {
             let rest: Vec<Edge> = witnesses.iter().copied().filter(|&other| other != edge).collect();

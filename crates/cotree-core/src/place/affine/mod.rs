@@ -1,7 +1,7 @@
 //! Affine variables: loop variables that count for us (Frenot & Pereira 2024, whose tool is Nisse).
 //!
 //! A variable that only moves by constant steps while a loop runs says, when the loop is left, how often it was moved.
-//! If every way around the loop moves it by the same step for each traversal of some edge, and never otherwise, it
+//! If every path around the loop moves it by the same step for each traversal of some edge, and never otherwise, it
 //! counts that edge, and `(value − value at entry) / step` outside of the loop replaces a counter inside.
 //!
 //! **The definition.** The paper (Def. 3.5) asks that every circuit of the variable's data dependences consist of phis
@@ -22,8 +22,8 @@
 //! variable, as long as the number does not become 0.
 //!
 //! **Steady branches** ([`AffineVariable::steady`]). If the condition of a branch is computed before the loop is
-//! entered, each run of the loop always goes the same way there, and never takes the other. If a variable counts one
-//! way in the loop *without the other*, then this way's count is the variable's count or zero, as the condition says.
+//! entered, each run of the loop always takes the same edge there, and never the other. If a variable counts one
+//! edge in the loop *without the other*, then this edge's count is the variable's count or zero, as the condition says.
 //!
 //! **Loops of known length** need no variable at all ([`fixed`]).
 //!
@@ -68,7 +68,7 @@ pub struct AffineVariable {
     pub rounds: Option<u64>,
     /// An estimate of how often the loop goes around each time that it is entered, if there is one.
     pub trips: Option<u64>,
-    /// Two-way branches, with both ways within the loop, whose condition does not change while the loop runs, and can
+    /// Two-way branches, with both edges within the loop, whose condition does not change while the loop runs, and can
     /// be read wherever the loop is left. In block order.
     pub steady: Vec<Block>,
 }

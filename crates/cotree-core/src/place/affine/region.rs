@@ -1,10 +1,10 @@
 //! One loop as a region of the graph: its blocks, the edges within it and out of it, and the sums of movements on those
 //! edges around its cycles.
 //!
-//! A depth-first tree that takes edges either way spans the loop. It has two uses. A movement per edge gives each block
-//! the sum along its tree path, and each edge off the tree a *surplus* by which its cycle through the tree moves: the
-//! movements around all cycles follow from these surpluses. And since edges off such a tree join a block with one above
-//! it, the tree edges that a set of them covers are counted by sums over subtrees, in linear time.
+//! A depth-first tree that takes edges in either direction spans the loop. It has two uses. A movement per edge gives
+//! each block the sum along its tree path, and each edge off the tree a *surplus* by which its cycle through the tree
+//! moves: the movements around all cycles follow from these surpluses. And since edges off such a tree join a block
+//! with one above it, the tree edges that a set of them covers are counted by sums over subtrees, in linear time.
 
 use crate::graph::cfg::Cfg;
 use crate::graph::loops::LoopForest;

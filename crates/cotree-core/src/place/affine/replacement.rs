@@ -88,7 +88,7 @@ pub struct Replacement {
     pub cost: f64,
     /// Where the loop is left: the additions.
     pub closings: Vec<(Place, Closing)>,
-    /// The additions are made only if the branch that the edge leaves goes that way while the loop runs.
+    /// The additions are made only if the branch that the edge leaves takes that edge while the loop runs.
     pub conditional: bool,
 }
 
@@ -97,7 +97,7 @@ pub struct Replacement {
 pub struct Replacements {
     /// Per variable, the replacement that it offers for an edge that it counts unconditionally.
     pub verdicts: IdMap<Variable, Result<Replacement, Refusal>>,
-    /// Conditional replacements: ways of steady branches.
+    /// Conditional replacements: for edges out of steady branches.
     pub conditional: Vec<(Variable, Replacement)>,
     /// The loops of known length, which need neither counter nor variable.
     pub fixed: FixedLoops,
@@ -247,14 +247,15 @@ impl Judge<'_> {
         let steps: BTreeMap<Edge, i128> = variable.steps.iter().map(|&(e, by)| (e, i128::from(by))).collect();
         let movement = |edge: Edge| steps.get(&edge).copied().unwrap_or(0);
         let edges = region.counted(movement);
-        let dearest = edges.into_iter().max_by(|&a, &b| {
+        let costliest = edges.into_iter().max_by(|&a, &b| {
             self.weighting.edge(a).total_cmp(&self.weighting.edge(b)).then(b.cmp(&a)) // the first of equals
         });
-        let counted = dearest.and_then(|edge| region.count(edge, movement)).ok_or(Refusal::NoEdge)?;
+        let counted = costliest.and_then(|edge| region.count(edge, movement)).ok_or(Refusal::NoEdge)?;
         self.offer(number, variable, region, places, &counted)
     }
 
-    /// What the variable counts in runs of its loop that go one way at a branch: both ways of each steady branch.
+    /// What the variable counts in runs of its loop that take one edge of a branch: for both edges of each steady
+    /// branch.
     fn conditional(&mut self, number: Variable, variable: &AffineVariable) -> Vec<(Variable, Replacement)> {
         let Some(l) = self.loops.headed_by(variable.header) else { return Vec::new() };
         if !matches!(self.regions.get(&l), Some(Ok(_))) {
@@ -356,17 +357,17 @@ impl Judge<'_> {
         let divides = potential % step == 0;
         // All movements have the same sign, so their sum is never negative.
         let mut moves = variable.steps.iter().map(|s| s.1).chain([ahead]);
-        let one_way = moves.all(|by| by == 0 || (by < 0) == (step < 0));
+        let same_sign = moves.all(|by| by == 0 || (by < 0) == (step < 0));
         if variable.bits - shift >= LONGEST_RUN {
             // Subtracting after the division is cheaper, but then the quotient must be exact by itself.
-            let after = divides && (one_way || (shift == 0 && variable.bits == 64));
+            let after = divides && (same_sign || (shift == 0 && variable.bits == 64));
             return Ok(match after.then(|| (potential / step).checked_neg()).flatten() {
                 Some(plus) => Closing { plus, ..closing },
                 None => Closing { offset: potential, ..closing },
             });
         }
         // The sum must also stay below 2^bits.
-        if !one_way || !divides {
+        if !same_sign || !divides {
             return Err(Refusal::Wraps);
         }
         let missed = i128::from(potential / step);

@@ -14,9 +14,9 @@ fn outline(text: &str) -> Outline {
         });
         let calls = if calls.is_empty() { 0 } else { hash.folded() };
         outline.blocks.push(Anchors { calls, line: at.parse().ok(), text: 0 });
-        for (way, successor) in (0..).zip(successors.split_whitespace()) {
+        for (branch, successor) in (0..).zip(successors.split_whitespace()) {
             let dst = names.iter().position(|name| *name == successor).unwrap_or(names.len());
-            outline.edges.push((number, u32::try_from(dst).expect("few"), way));
+            outline.edges.push((number, u32::try_from(dst).expect("few"), branch));
         }
     }
     outline
@@ -58,7 +58,7 @@ fn blocks_that_moved_are_found() {
         odd: @6 -> head
         even: store@7 -> head
         out: close@9 -> EXIT";
-    // `fine` is what the entry was, but the way on from it is that of a block in the loop, too.
+    // `fine` is what the entry was, but the edge out of it is that of a block in the loop, too.
     let found = matched(LOOP, checked);
     assert_eq!((found[0], found[1]), (Some(0), None));
     assert_eq!(found[3..], [1, 2, 3, 4, 5].map(Some));
@@ -77,7 +77,7 @@ fn code_that_was_taken_out_or_changed_has_no_pair() {
 }
 
 #[test]
-fn counts_go_where_the_ways_are_the_same() {
+fn counts_go_where_the_branches_are_the_same() {
     let shorter = "entry: @0 -> head
         head: @1 -> body out
         body: read@2 -> head
@@ -91,7 +91,7 @@ fn counts_go_where_the_ways_are_the_same() {
     };
     let guess = Matching::new(&earlier, &later).transfer(&earlier, &later, &counts);
     assert_eq!(guess.blocks, [2, 12, 10, 2]);
-    // Of the ways on from `body` nothing is known: it had two.
+    // Nothing is known of the edge out of `body`, which had two.
     assert_eq!(guess.edges, Some(vec![2, 10, 2, 0, 2].into()));
     // Fewer counts than blocks and edges are counts that are not known.
     let short = FunctionProfile { blocks: vec![2].into(), edges: Some(vec![2].into()), ..FunctionProfile::default() };

@@ -50,7 +50,7 @@ pub fn programs_of_llvm() -> impl Strategy<Value = (Program, u64)> {
 }
 
 /// Programs of functions in which everything that happens to an activation shows where it goes on: invokes have two
-/// ways on, computed gotos nothing but computed ways.
+/// successors, computed gotos nothing but computed edges.
 pub fn programs_to_trace() -> impl Strategy<Value = (Program, u64)> {
     programs_of(random::functions_of_llvm().prop_map(|mut function| {
         let exit = function.exit();
@@ -91,7 +91,7 @@ pub fn programs_to_trace() -> impl Strategy<Value = (Program, u64)> {
 }
 
 fn programs_of(functions: impl Strategy<Value = Function>) -> impl Strategy<Value = (Program, u64)> {
-    let functions = prop::collection::vec(functions.prop_map(with_ways_out), 1..=5);
+    let functions = prop::collection::vec(functions.prop_map(with_returns), 1..=5);
     let calls = prop::collection::vec((any::<u16>(), any::<u16>(), any::<u16>(), any::<u16>(), any::<bool>()), 1..14);
     (functions, calls, any::<u8>(), any::<u64>()).prop_map(|(functions, wanted, roots, seed)| {
         let mut calls: Vec<Call> = Vec::new();
@@ -125,7 +125,7 @@ fn programs_of(functions: impl Strategy<Value = Function>) -> impl Strategy<Valu
 }
 
 /// Blocks that lead nowhere return.
-fn with_ways_out(mut function: Function) -> Function {
+fn with_returns(mut function: Function) -> Function {
     for block in (0..function.blocks.len()).map(Block::new) {
         if function.edges.iter().all(|e| e.src != block) {
             let dst = function.exit();

@@ -7,7 +7,7 @@
 use cotree_core::facts::{BlockFacts, Call, Callee, EdgeFacts, EdgeKind, Function, InstructionCounts};
 use cotree_core::graph::cfg::Cfg;
 use cotree_core::ids::{Block, Edge, Site};
-use cotree_core::interpret::{From, Until, Walk};
+use cotree_core::interpret::{From, GraphWalk, Until};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -66,7 +66,7 @@ pub fn functions_of_llvm() -> impl Strategy<Value = Function> {
         let mut seen = BTreeSet::new();
         let exit = f.exit();
         if connected {
-            // As LLVM has it: each block is reached and has a way on, the entry is not branched to.
+            // As LLVM has it: each block is reached and has a successor, the entry is not branched to.
             let computed = |f: &Function, src| f.edges.iter().any(|e| e.src == src && !e.kind.splittable());
             f.edges.retain(|e| e.dst != Block(0));
             for block in (0..f.blocks.len()).map(Block::new) {
@@ -84,11 +84,11 @@ pub fn functions_of_llvm() -> impl Strategy<Value = Function> {
 }
 
 /// Walks that follow a list of choices; what leads nowhere is cut back to the last call site or dropped.
-pub fn walks(function: &Function, cfg: &Cfg, choices: &[Vec<u8>]) -> Vec<Walk> {
+pub fn walks(function: &Function, cfg: &Cfg, choices: &[Vec<u8>]) -> Vec<GraphWalk> {
     choices.iter().filter_map(|choices| walk(function, cfg, choices)).collect()
 }
 
-fn walk(function: &Function, cfg: &Cfg, choices: &[u8]) -> Option<Walk> {
+fn walk(function: &Function, cfg: &Cfg, choices: &[u8]) -> Option<GraphWalk> {
     let (&first, rest) = choices.split_first()?;
     let (from, mut at) = match function.sites().len() {
         sites if sites > 0 && first < 64 => {
@@ -102,10 +102,10 @@ fn walk(function: &Function, cfg: &Cfg, choices: &[u8]) -> Option<Walk> {
         if at == cfg.exit() {
             break;
         }
-        let ways = cfg.succs(at);
-        let choice = usize::from(choice) % (ways.len() + 1 + usize::from(ways.len() > 1));
-        let Some(&edge) = ways.get(choice).or(ways.first()) else { break };
-        if choice >= ways.len() && choice.is_multiple_of(2) {
+        let successors = cfg.succs(at);
+        let choice = usize::from(choice) % (successors.len() + 1 + usize::from(successors.len() > 1));
+        let Some(&edge) = successors.get(choice).or(successors.first()) else { break };
+        if choice >= successors.len() && choice.is_multiple_of(2) {
             break;
         }
         edges.push(edge);
@@ -113,14 +113,14 @@ fn walk(function: &Function, cfg: &Cfg, choices: &[u8]) -> Option<Walk> {
     }
     loop {
         if at == cfg.exit() {
-            return Some(Walk { from, edges, until: Until::Exit });
+            return Some(GraphWalk { from, edges, until: Until::Exit });
         }
         let early = function.sites_of(at).last().map(|(site, _)| site);
         if let Some(site) = early {
             let sites = function.sites_of(at).count();
             let back = usize::from(first) % sites;
             let site = if edges.is_empty() && from != From::Entry { site } else { Site::new(site.index() - back) };
-            return Some(Walk { from, edges, until: Until::Site(site) });
+            return Some(GraphWalk { from, edges, until: Until::Site(site) });
         }
         at = cfg.src(edges.pop()?);
     }

@@ -17,7 +17,7 @@ mod form {
 }
 
 /// How a call is measured, by number.
-const FORMS: [CallForm; 4] = [CallForm::Quiet, CallForm::Unmeasured, CallForm::Counted, CallForm::Summed];
+const FORMS: [CallForm; 4] = [CallForm::External, CallForm::Unmeasured, CallForm::Counted, CallForm::Summed];
 
 pub(super) fn write(unit: &UnitEventPlan, w: &mut Writer) {
     w.put(Stream::Events, u64::from(unit.queried));

@@ -346,11 +346,11 @@ fn entries_for(functions: &[&Function], mut seed: u64) -> Vec<DerivedEntry> {
 }
 
 fn sums_for(function: &Function, kinds: usize, seed: u64) -> CallSumKey {
-    const FORMS: [CallForm; 4] = [CallForm::Quiet, CallForm::Unmeasured, CallForm::Counted, CallForm::Summed];
+    const FORMS: [CallForm; 4] = [CallForm::External, CallForm::Unmeasured, CallForm::Counted, CallForm::Summed];
     let form = |call: usize| FORMS[(seed >> (2 * call % 64) & 3) as usize];
     let calls: Vec<CallForm> = (0..function.calls.len()).map(form).collect();
     let left = |kind: usize, call: usize| match calls[call] {
-        CallForm::Quiet | CallForm::Unmeasured => 0,
+        CallForm::External | CallForm::Unmeasured => 0,
         CallForm::Counted | CallForm::Summed => seed.rotate_left((kind + 3 * call) as u32).cast_signed(),
     };
     let returned = (0..kinds).map(|kind| (0..calls.len()).map(|call| left(kind, call)).collect()).collect();

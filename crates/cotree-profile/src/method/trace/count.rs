@@ -71,7 +71,7 @@ impl<'a> Counting<'a> {
 
     /// Nobody knows how far the activation came: what it may have called without a byte is in doubt, too.
     fn doubt(&mut self, tables: &UnitTables<'_>, function: FunctionId) {
-        for function in tables.reached_silently(function) {
+        for function in tables.reached_without_tokens(function) {
             self.flag(function, Flaw::LiveFrames);
         }
     }

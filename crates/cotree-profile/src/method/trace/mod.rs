@@ -112,12 +112,12 @@ impl<'a> UnitTables<'a> {
     }
 
     /// A function, and those that it may call, or have called, without that anything is written.
-    pub(super) fn reached_silently(&self, function: FunctionId) -> BTreeSet<FunctionId> {
+    pub(super) fn reached_without_tokens(&self, function: FunctionId) -> BTreeSet<FunctionId> {
         let mut reached = BTreeSet::from([function]);
         let mut work = vec![function];
         while let Some(function) = work.pop() {
             let tables = self.tables.get(function.index()).and_then(Option::as_ref);
-            for callee in tables.into_iter().flat_map(Tables::quiet_callees) {
+            for callee in tables.into_iter().flat_map(Tables::tokenless_callees) {
                 if reached.insert(callee) {
                     work.push(callee);
                 }

@@ -5,9 +5,9 @@ use crate::ids::{CallId, Counter, IdMap};
 /// How a call is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CallForm {
-    /// The call leads to no function that is measured: nothing happens while it is under way.
+    /// The call leads to no function that is measured: no event happens while it is under way.
     #[default]
-    Quiet,
+    External,
     /// Not at all: the activation is over before its callee begins (`musttail`).
     Unmeasured,
     /// The call is counted.
@@ -66,7 +66,7 @@ pub fn counters<'a>(keys: impl Iterator<Item = &'a CallSumKey>, kinds: usize) ->
     let of = |key: &CallSumKey| {
         let own = if key.measured { take(kinds) } else { None };
         let calls = key.calls.iter().map(|form| match form {
-            CallForm::Quiet | CallForm::Unmeasured => None,
+            CallForm::External | CallForm::Unmeasured => None,
             CallForm::Counted => take(0),
             CallForm::Summed => take(kinds),
         });

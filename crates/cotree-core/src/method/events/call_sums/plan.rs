@@ -32,7 +32,7 @@ pub(in crate::method::events) fn plan_unit(
             if call.must_tail {
                 CallForm::Unmeasured
             } else if call.is_marker() || (entered.functions.is_empty() && !entered.unknown) {
-                CallForm::Quiet
+                CallForm::External
             } else if !entered.unknown && entered.functions.iter().all(|&callee| constant[callee]) {
                 CallForm::Counted
             } else {

@@ -130,7 +130,7 @@ impl Checkpoint {
 
     /// How many events have been yielded since the last byte was read.
     #[inline]
-    pub(super) fn silent(&self) -> u64 {
+    pub(super) fn events_without_bytes(&self) -> u64 {
         self.events - self.heard
     }
 

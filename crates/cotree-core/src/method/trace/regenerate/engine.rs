@@ -19,9 +19,9 @@ use crate::facts::Access;
 use crate::ids::{Block, CallId, Edge, FunctionId};
 
 /// Only a program that never was has so many events without a byte.
-pub(super) const MOST_SILENT: u64 = 1 << 32;
+pub(super) const MOST_EVENTS_WITHOUT_BYTES: u64 = 1 << 32;
 /// Nor does it have so many activations.
-pub(super) const MOST_SILENT_BEGINS: u64 = 1 << 22;
+pub(super) const MOST_BEGINS_WITHOUT_BYTES: u64 = 1 << 22;
 
 /// The tables of the innermost activation, if there is one.
 pub(super) type Flow<'t> = Result<Option<&'t Tables>, Halt>;
@@ -61,7 +61,7 @@ impl<'t> Cursor<'t, '_> {
         if activation.next_call < node.last_call {
             let call = activation.next_call;
             activation.next_call = CallId(call.0 + 1);
-            if let Some(CallKind::Quiet(callee)) = tables.call(call).map(|call| call.kind) {
+            if let Some(CallKind::Tokenless(callee)) = tables.call(call).map(|call| call.kind) {
                 activation.calling = Some(call);
                 self.tell(Event::Call { function, call }, Next::Begin(callee), sink)?;
                 return self.call(callee, sink);
@@ -130,8 +130,8 @@ impl<'t> Cursor<'t, '_> {
         }
         let (to, left) = match link.target {
             Target::Node(to) => (to, Some(token).filter(|_| node.undecided)),
-            Target::Packed(to) if token.has_more_ways() => {
-                if tables.next_way(to, &mut token).is_none() {
+            Target::Packed(to) if token.has_more_paths() => {
+                if tables.next_path(to, &mut token).is_none() {
                     return Err(self.no_token());
                 }
                 (to, Some(token))
@@ -247,7 +247,7 @@ impl<'t> Cursor<'t, '_> {
     #[inline]
     fn begin<K: Sink>(&mut self, tables: &'t Tables, function: FunctionId, sink: &mut K) -> Flow<'t> {
         self.at.begins += 1;
-        if self.at.begins > MOST_SILENT_BEGINS {
+        if self.at.begins > MOST_BEGINS_WITHOUT_BYTES {
             return Err(self.wrong(ReadError::Endless { position: self.at.position }));
         }
         self.at.stack.push(Activation::new(function));

@@ -4,7 +4,7 @@ use super::super::stream::Resolve;
 use super::super::tables::Tables;
 use super::checkpoint::{Checkpoint, Next};
 use super::cursor::{Cursor, Halt};
-use super::engine::MOST_SILENT;
+use super::engine::MOST_EVENTS_WITHOUT_BYTES;
 use super::event::{Event, ReadError};
 use super::input::{Input, Source};
 use super::sink::{One, Skipped};
@@ -96,7 +96,7 @@ fn next(cursor: &mut Cursor<'_, '_>, resolve: &dyn Resolve) -> Result<Option<Eve
             return Ok(Some(event));
         }
         let mut sink = One::default();
-        let step = if cursor.at.silent() > MOST_SILENT {
+        let step = if cursor.at.events_without_bytes() > MOST_EVENTS_WITHOUT_BYTES {
             Err(cursor.wrong(ReadError::Endless { position: cursor.at.position }))
         } else if cursor.at.is_settled() || !matches!(cursor.at.next, Next::Control | Next::Off | Next::Stack) {
             cursor.step(&mut sink).map(|_| ())
@@ -118,7 +118,7 @@ fn next(cursor: &mut Cursor<'_, '_>, resolve: &dyn Resolve) -> Result<Option<Eve
 
 fn skip(cursor: &mut Cursor<'_, '_>, spans: &mut Spans, most: u64, skipped: &mut Skipped) -> Result<(), Halt> {
     let mut tables = cursor.around()?;
-    while skipped.blocks < most && cursor.at.silent() <= MOST_SILENT {
+    while skipped.blocks < most && cursor.at.events_without_bytes() <= MOST_EVENTS_WITHOUT_BYTES {
         tables = match (cursor.at.next, tables) {
             (Next::Run, Some(own)) => match spans.skip(cursor, own, most, skipped) {
                 Some(flow) => flow?,

@@ -38,7 +38,7 @@ pub struct Skipped {
     pub blocks: u64,
     /// How many told addresses, and in how many bytes.
     pub addresses: (u64, u64),
-    /// How many blocks had been skipped when [`super::Checkpoint::certain`] became what it is, if it did on the way:
+    /// How many blocks had been skipped when [`super::Checkpoint::certain`] became what it is, if it did meanwhile:
     /// also if the stream says so behind the last event.
     pub certain: Option<u64>,
 }

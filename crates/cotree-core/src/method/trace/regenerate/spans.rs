@@ -1,8 +1,8 @@
-//! Spans: what an activation does from a node on is the same each time that the same token says where to, so it is done
-//! once and remembered.
+//! Spans: what an activation does from a node on is the same each time that it reads the same token there, so it is
+//! computed once and remembered.
 //!
-//! A *span* goes from one node of an activation to another one of the same activation, along one token, a few ways of a
-//! packed token, or no token at all. Calls of functions that write nothing are in the midst of it. It ends where the
+//! A *span* goes from one node of an activation to another one of the same activation, along one token, a few paths of
+//! a packed token, or no token at all. Calls of functions that write nothing are in the midst of it. It ends where the
 //! next token is to be read, before any other call, and before the function is left. [`Span::follow`] finds one by the
 //! rules of the engine, on a stack of its own; [`Spans`] keeps the sums.
 
@@ -11,17 +11,17 @@ use super::super::tables::Tables;
 use super::super::token::Token;
 use super::checkpoint::{Activation, Checkpoint, Next};
 use super::cursor::{Cursor, Halt};
-use super::engine::{Flow, MOST_SILENT, MOST_SILENT_BEGINS};
+use super::engine::{Flow, MOST_BEGINS_WITHOUT_BYTES, MOST_EVENTS_WITHOUT_BYTES};
 use super::input::Input;
 use super::sink::{EachCounted, Skipped};
 use crate::ids::{CallId, Edge, FunctionId};
 
-/// Where a span begins, and what tells its way.
+/// Where a span begins, and what says where it goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Start {
     function: FunctionId,
     node: u32,
-    /// The token; of a packed one, a packed number of its next ways; 0 where nothing is to be read.
+    /// The token; of a packed one, a packed number of its next paths; 0 where nothing is to be read.
     word: u64,
 }
 
@@ -151,7 +151,7 @@ impl Spans {
             return None;
         }
         if let Some(packed) = &mut packed {
-            word = packed.take_ways(node.base, node.at_once);
+            word = packed.take_paths(node.base, node.at_once);
         }
         let start = Start { function: activation.function, node: activation.node, word };
         if self.kept.is_empty() {
@@ -187,24 +187,24 @@ impl Span {
         // Where the first link is not crossed, its token stays where it is.
         let reads = self.before.filter(|_| bytes > 0);
         let fits = events > 0 || (reads.is_some() && self.end != End::Node);
-        // Whoever left on the way would have to be remembered.
+        // Activations that ended within the span would have to be remembered.
         let remembers = cursor.keeps_left && begins > 0;
         if !fits
             || remembers
             || skipped.blocks + blocks > most
-            || cursor.at.silent() + events >= MOST_SILENT
-            || cursor.at.begins + begins > MOST_SILENT_BEGINS
+            || cursor.at.events_without_bytes() + events >= MOST_EVENTS_WITHOUT_BYTES
+            || cursor.at.begins + begins > MOST_BEGINS_WITHOUT_BYTES
         {
             return None;
         }
         let (mut token, mut certain) = (self.token, self.certain);
         if let Some(mut packed) = packed
-            && packed.has_more_ways()
+            && packed.has_more_paths()
         {
             if self.end != End::Packed {
                 return None;
             }
-            tables.next_way(self.node as usize, &mut packed)?;
+            tables.next_path(self.node as usize, &mut packed)?;
             (token, certain) = (Some(packed), None);
         }
         if let Some((blocks, events)) = certain
@@ -247,7 +247,7 @@ impl Span {
     }
 
     /// Follows what happens from a start on. `reads`: its word is a token, which is read before the first link;
-    /// `packed`: it is of ways of a packed token.
+    /// `packed`: the word is a part of a packed token.
     fn follow<'t>(
         cursor: &Cursor<'t, '_>,
         tables: &'t Tables,
@@ -273,7 +273,7 @@ impl Span {
         let mut span = Self::so_far(&own, start, &sink.0, before, End::Node)?;
         let more = |own: &Cursor<'_, '_>| {
             let token = own.at.stack.last().and_then(|activation| activation.token);
-            packed && token.is_some_and(|token| token.has_more_ways())
+            packed && token.is_some_and(|token| token.has_more_paths())
         };
         while own.at.events < MOST_EVENTS {
             let mut end = End::Node;

@@ -21,7 +21,7 @@ pub(super) fn write(code: Code<'_>, weighting: &Weighting, plan: &TracePlan, out
     )?;
     for (call, facts) in code.function.calls.numbered() {
         let what = match key.call(call) {
-            CallKind::Silent | CallKind::Quiet(_) => continue,
+            CallKind::Untraced | CallKind::Tokenless(_) => continue,
             CallKind::Opaque => "who knows what it does",
             CallKind::Direct(_) => "it writes, too",
             CallKind::Forwarded(_) => "it writes, and may leave by a jump to who knows whom",
