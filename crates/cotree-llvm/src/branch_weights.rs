@@ -32,8 +32,8 @@ pub(crate) fn set_from_counts(module: &Module, extracted: &Extracted, weights: &
     }
 }
 
-/// The odds of a cold counter block, which is expected to run rarely. Where two ways join again, the code generator
-/// treats a way as the usual one if it is taken more than four times in five.
+/// The odds of a cold counter block, which is expected to run rarely. Where two paths join again, the code generator
+/// treats a path as the usual one if it is taken more than four times in five.
 const SELDOM: [u32; 2] = [17, 83];
 
 /// Gives the branches to cold counter blocks these weights; `layers` are the functions' plans.
@@ -133,7 +133,7 @@ mod tests {
     /// `while (n--) if (x[n] >= 0) sum += x[n];`, where no number is thought to be negative, and the same without a
     /// loop.
     #[test]
-    fn counters_that_are_thought_to_run_seldom_stand_out_of_the_way() {
+    fn counters_that_are_expected_to_run_rarely_are_out_of_line() {
         let text = "target triple = \"x86_64-unknown-linux-gnu\"\n\
              define i32 @f(ptr %x, i64 %n, i32 %s) {\n  br label %head\n\
              head:\n  %i = phi i64 [ %n, %0 ], [ %next, %latch ]\n  %sum = phi i32 [ 0, %0 ], [ %new, %latch ]\n\

@@ -108,7 +108,7 @@ pub enum Error {
         /// `late` or `early`.
         wanted: &'static str,
     },
-    /// A module was compiled as if no limit of events could strike in it.
+    /// A module was compiled as if no limit of events could be reached in it.
     #[error(
         "{module} was compiled without --event-limit, with which this link is done: compile it with that option, too (a compiler cache \
          does not see COTREE_EVENT_LIMIT; give it --cotree-event-limit among the compiler's options)"

@@ -236,8 +236,8 @@ impl LinkOptions {
         }
     }
 
-    /// Is the code generator told which counters are thought to run seldom? It is where counters are to be few and most
-    /// optimisations are over: they make more of branch weights than a place out of the way.
+    /// Is the code generator told which counters are expected to run rarely? It is where counters are to be few and
+    /// most optimisations are over: these use branch weights for more than to put blocks out of line.
     #[must_use]
     pub fn hints_branches(&self) -> bool {
         self.asked.branch_hints.unwrap_or(true) && self.saves_counters() && !self.early() && self.level != Level::O0

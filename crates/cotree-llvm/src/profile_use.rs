@@ -5,7 +5,7 @@
 //! on functions that are either. The inliner, the optimisers of loops, the code generator and the layout of blocks read
 //! these.
 //!
-//! Whom indirect calls led to is told in the same way, where that was counted ([`targets`]).
+//! Whom indirect calls led to is told likewise, where that was counted ([`targets`]).
 //!
 //! A function gets its counts if all that is known of it is as it was when it was counted. Of others, the counts of
 //! blocks that can be found again are a guess ([`cotree_core::weight::stale`]), and LLVM works out the rest.

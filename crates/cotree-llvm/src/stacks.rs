@@ -54,8 +54,8 @@ pub(crate) fn object_switches_stacks(bytes: &[u8]) -> bool {
 
 /// Does code, whose functions start at these offsets, change stacks?
 ///
-/// A function with a frame pointer may set the stack pointer to anything: arrays of variable length do, and the way
-/// back is by the frame pointer.
+/// A function with a frame pointer may set the stack pointer to anything: arrays of variable length do, and get
+/// back by the frame pointer.
 fn code_switches_stacks(code: &[u8], starts: &[u64]) -> bool {
     let mut decoder = Decoder::new(64, code, DecoderOptions::NONE);
     let mut instruction = Instruction::default();

@@ -4,7 +4,7 @@
 //! considers; `all_symbols_read` once all resolutions are known; `cleanup` when the output is written.
 //!
 //! No lock is held while the linker is called: a fatal message ends the process inside of that call and runs
-//! `cleanup` on its way out.
+//! `cleanup` before it ends.
 
 use crate::api::{self, InputFile, Status, TransferValue, level, output, resolution, tag};
 use crate::input::{self, Input};
@@ -303,7 +303,7 @@ unsafe fn claim(file: &InputFile) -> Result<bool, String> {
     };
     let claimed = Claimed { handle: Handle(file.handle), c_symbols: CSymbols::new(&table), input: module, table };
     let Some(add_symbols) = with_state(|state| state.linker.add_symbols) else {
-        return Err("the linker offers no way to add symbols, it is not one that cotree knows".into());
+        return Err("the linker has no function to add symbols: cotree does not know this linker".into());
     };
     let array = &claimed.c_symbols.array;
     if !array.is_empty() {

@@ -1,4 +1,4 @@
-//! The messages between the plugin and the `cotree` process that it starts: one JSON file each way.
+//! The messages between the plugin and the `cotree` process that it starts: one JSON file in each direction.
 //!
 //! These are the terms in which `cotree-llvm` knows a link, too. Both sides are always of one build, so this is not a
 //! public format.

@@ -68,7 +68,7 @@ fn ended(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("ended with status {code}"),
         (None, Some(signal)) => format!("was ended by signal {signal}"),
-        (None, None) => "ended in an unknown way".into(),
+        (None, None) => "ended, and it is not known how".into(),
     }
 }
 
@@ -139,7 +139,7 @@ impl Driver {
         path.filter(|path| !path.as_os_str().is_empty()).map(Driver).ok_or(Failure::NoDriver)
     }
 
-    /// Does the link unit. If LLVM crashes, it is done once more, in a way that finds out over which functions, or over
+    /// Does the link unit. If LLVM crashes, it is done once more, so as to find out over which functions, or over
     /// which damaged bitcode. What LLVM said the first time is not passed on.
     ///
     /// # Errors

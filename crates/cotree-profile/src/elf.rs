@@ -1,4 +1,4 @@
-//! A profiled binary: its map, its unit id and the way from machine addresses back to call sites.
+//! A profiled binary: its map, its unit id, and what leads from machine addresses back to call sites.
 //!
 //! Only the sections that matter are read, through a cache and not through a mapping. So a binary that is rebuilt or
 //! truncated while we read it causes an error and not a SIGBUS.

@@ -172,7 +172,7 @@ struct Began {
 impl Began {
     /// A function never began if each activation would have passed a counter first, and this counter is zero. Where
     /// entries follow from callers, the counter may be before each call, or the caller never began. An activation that
-    /// came to life at a call, as all of a forked child and after a reset, has passed no counter on its way there.
+    /// came to life at a call, as all of a forked child and after a reset, has passed no counter before.
     fn new(map: &BinaryMap, counts: &UnitCounts, layout: &Layout, exits: &UnitExits) -> Self {
         let never_entered = |(plan, &base): (FunctionPlan<'_>, &u64)| {
             let base = usize::try_from(base).expect("within the counter array");

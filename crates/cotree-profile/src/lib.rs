@@ -2,8 +2,8 @@
 //!
 //! - [`binary`]: the map that a profiled binary carries; [`map`] is its wire form.
 //! - [`coverage`]: the map of source regions that clang and rustc put into a binary.
-//! - [`raw`]: what the runtime writes. [`merged`]: what `cotree merge` writes. [`mod@file`]: either, opened the same
-//!   way.
+//! - [`raw`]: what the runtime writes. [`merged`]: what `cotree merge` writes. [`mod@file`]: either of
+//!   the two.
 //! - [`recover`]: turns a binary and its counts into exact counts of every block and edge, and says which are not
 //!   vouched for.
 //! - [`method`]: the parts that depend on the method, a module per family of methods.

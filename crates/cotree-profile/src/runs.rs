@@ -2,7 +2,7 @@
 
 use cotree_rt::layout::State;
 
-/// How many of the counted runs ended in which way.
+/// How the counted runs ended, and how many did so.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Runs {
     /// Runs that ended by themselves.

@@ -115,16 +115,16 @@ fn live_profiles(pid: u32) -> Result<Vec<(PathBuf, PathBuf)>, SnapshotError> {
             continue;
         }
         let range = String::from_utf8_lossy(range);
-        let ways = [format!("/proc/{pid}/map_files/{range}"), format!("/proc/{pid}/root{name}"), name.to_owned()];
-        let readable = ways.into_iter().map(PathBuf::from).find_map(|way| Some((writer(&way, mapped)?, way)));
-        found.extend(readable.map(|(writer, way)| (writer, PathBuf::from(name), way)));
+        let paths = [format!("/proc/{pid}/map_files/{range}"), format!("/proc/{pid}/root{name}"), name.to_owned()];
+        let readable = paths.into_iter().map(PathBuf::from).find_map(|path| Some((writer(&path, mapped)?, path)));
+        found.extend(readable.map(|(writer, path)| (writer, PathBuf::from(name), path)));
     }
     // A forked child still has its parent's profile mapped, but counts in one of its own.
     let known_as = numbers_of(pid);
     if found.iter().any(|(writer, ..)| known_as.contains(writer)) {
         found.retain(|(writer, ..)| known_as.contains(writer));
     }
-    Ok(found.into_iter().map(|(_, name, way)| (name, way)).collect())
+    Ok(found.into_iter().map(|(_, name, path)| (name, path)).collect())
 }
 
 /// Device and inode of a mapped file, as `/proc/PID/maps` writes them.

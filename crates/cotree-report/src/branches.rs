@@ -1,4 +1,4 @@
-//! Outcomes of branches: how often each way out of a block was taken.
+//! Outcomes of branches: how often each edge out of a block was taken.
 
 use crate::flow::Flow;
 use crate::terminal::{grouped, mark};
@@ -7,7 +7,7 @@ use cotree_core::facts::EdgeKind;
 use cotree_core::ids::{Block, Edge};
 use std::collections::HashMap;
 
-/// One branch of the program: a block with several ways out.
+/// One branch of the program: a block with several edges out of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Branch {
     /// The line of the branch.
@@ -16,9 +16,9 @@ pub struct Branch {
     pub column: u32,
     /// Branches of the same position and shape within one function or inlined copy, numbered.
     pub ordinal: u32,
-    /// The ways, in order, with how often each was taken (`None`: not known).
-    pub ways: Vec<(EdgeKind, Option<u64>)>,
-    /// Per way, the line that it leads to, where that is another one of the branch's file.
+    /// The outcomes, in order, with how often each was taken (`None`: not known).
+    pub outcomes: Vec<(EdgeKind, Option<u64>)>,
+    /// Per outcome, the line that it leads to, where that is another one of the branch's file.
     pub leads_to: Vec<Option<u32>>,
     /// Was it reached at all?
     pub reached: bool,
@@ -37,33 +37,33 @@ impl Branch {
         if !self.reached {
             return format!("branch{column}: {doubt}never reached");
         }
-        // Where ways lead to lines of their own says which is which, also where the compiler has turned the condition
-        // round.
+        // Where outcomes lead to lines of their own says which is which, also where the compiler has turned the
+        // condition round.
         let to_lines = self.leads_to.iter().any(|line| *line != self.leads_to[0]);
-        let ways = self.ways.iter().zip(&self.leads_to).map(|((kind, count), line)| {
+        let outcomes = self.outcomes.iter().zip(&self.leads_to).map(|((kind, count), line)| {
             let count = count.map_or_else(|| "?".into(), |c| grouped(u128::from(c)));
             // Without the colon, `case 7 12` would leave open which number is the count.
             let colon = if matches!(kind, EdgeKind::Case(_) | EdgeKind::Cases(..)) { ":" } else { "" };
             let line = line.filter(|_| to_lines).map_or_else(String::new, |line| format!(" (to line {line})"));
-            format!("{}{colon} {doubt}{count}{line}", way_name(*kind))
+            format!("{}{colon} {doubt}{count}{line}", outcome_name(*kind))
         });
-        format!("branch{column}: {}", ways.collect::<Vec<_>>().join(", "))
+        format!("branch{column}: {}", outcomes.collect::<Vec<_>>().join(", "))
     }
 
     /// Do its outcomes only say whether a call threw?
     #[must_use]
     pub fn exceptional(&self) -> bool {
-        self.ways.iter().all(|(kind, _)| matches!(kind, EdgeKind::InvokeNormal | EdgeKind::InvokeUnwind))
+        self.outcomes.iter().all(|(kind, _)| matches!(kind, EdgeKind::InvokeNormal | EdgeKind::InvokeUnwind))
     }
 
     /// Is `other` the same branch in another copy of the code?
     fn same(&self, other: &Self) -> bool {
         (self.line, self.column, self.ordinal) == (other.line, other.column, other.ordinal)
-            && self.ways.iter().map(|w| w.0).eq(other.ways.iter().map(|w| w.0))
+            && self.outcomes.iter().map(|w| w.0).eq(other.outcomes.iter().map(|w| w.0))
     }
 
     fn add(&mut self, other: &Self) {
-        for ((_, sum), (_, count)) in self.ways.iter_mut().zip(&other.ways) {
+        for ((_, sum), (_, count)) in self.outcomes.iter_mut().zip(&other.outcomes) {
             *sum = sum.zip(*count).map(|(a, b)| a.saturating_add(b));
         }
         self.reached |= other.reached;
@@ -82,9 +82,9 @@ pub fn of_function(flow: &Flow<'_>, file: Option<u32>, mut each: impl FnMut(u32,
         if edges.len() < 2 || file.is_some_and(|f| f != at.at.file) {
             continue;
         }
-        let way = |&edge: &Edge| (flow.function.edges[edge].kind, flow.edge(edge));
-        let ways: Vec<_> = edges.iter().map(way).collect();
-        let ordinal = ordinals.entry((at.at.file, at.at.line, at.at.column, at.inlined, ways.len())).or_default();
+        let outcome = |&edge: &Edge| (flow.function.edges[edge].kind, flow.edge(edge));
+        let outcomes: Vec<_> = edges.iter().map(outcome).collect();
+        let ordinal = ordinals.entry((at.at.file, at.at.line, at.at.column, at.inlined, outcomes.len())).or_default();
         let targets = || edges.iter().map(|&edge| flow.cfg.dst(edge));
         let line = |target: Block| {
             let span = flow.function.blocks.get(target)?.lines.first()?;
@@ -95,7 +95,7 @@ pub fn of_function(flow: &Flow<'_>, file: Option<u32>, mut each: impl FnMut(u32,
             line: at.at.line,
             column: at.at.column,
             ordinal: *ordinal,
-            ways,
+            outcomes,
             leads_to: targets().map(line).collect(),
             reached: flow.left(block) > 0,
             check: checks::is_check(&failing, targets()),
@@ -129,9 +129,9 @@ impl LineBranches {
     }
 }
 
-/// A way out of a block, for people.
+/// The name of a branch outcome, for people.
 #[must_use]
-pub fn way_name(kind: EdgeKind) -> String {
+pub fn outcome_name(kind: EdgeKind) -> String {
     match kind {
         EdgeKind::Jump => "jump".into(),
         EdgeKind::True => "true".into(),

@@ -4,7 +4,7 @@
 //! derived are grey. The virtual edge from EXIT to the first block, which stands for the function's entries, is drawn
 //! as an arrow from ENTRY: it would cross all of a large graph. A block with a counter of its own has a double border.
 
-use crate::branches::way_name;
+use crate::branches::outcome_name;
 use crate::terminal::grouped;
 use crate::unit::{Unit, UnitFunction};
 use cotree_core::facts::{BlockFacts, EdgeKind};
@@ -58,7 +58,7 @@ pub fn write(unit: &Unit<'_>, function: &UnitFunction<'_>, name: &str, out: &mut
     let target = |b: Block| if b == facts.exit() { "exit".to_owned() } else { b.to_string() };
     for (index, edge) in facts.edges.iter().enumerate() {
         let id = Edge::new(index);
-        let mut label = if edge.kind == EdgeKind::Jump { String::new() } else { way_name(edge.kind) };
+        let mut label = if edge.kind == EdgeKind::Jump { String::new() } else { outcome_name(edge.kind) };
         let taken = flow.as_ref().and_then(|f| f.edge(id));
         if let Some(taken) = taken {
             let _ = write!(label, "{}{}", if label.is_empty() { "" } else { "\n" }, count(taken));

@@ -395,7 +395,7 @@ impl Copy<'_> {
     }
 }
 
-/// Blocks on the way up the dominator tree.
+/// Per block, its depth in the dominator tree.
 fn depths(cfg: &Cfg, dominators: &Dominators) -> Vec<u32> {
     let mut depths = vec![None; cfg.block_count()];
     depths[cfg.entry().index()] = Some(0);

@@ -114,7 +114,7 @@ pub(crate) fn is_misplaced(flow: &Flow<'_>, block: Block, text: Option<&SourceTe
     !flow.function.blocks.iter().any(|b| b.instructions.total > 1 && b.lines.iter().any(same))
 }
 
-/// The kind of the first way out of a block.
+/// The kind of the first edge out of a block.
 pub(crate) fn kind_of_exit(flow: &Flow<'_>, block: Block) -> Option<EdgeKind> {
     let first = flow.cfg.succs(block).first()?;
     flow.function.edges.get(*first).map(|e| e.kind)

@@ -27,7 +27,7 @@ pub struct LcovOptions {
     pub file: Option<FilePattern>,
     /// Also files whose sources are not there. `genhtml` stops at such a file.
     pub absent: bool,
-    /// Also the ways that only an exception takes.
+    /// Also the outcomes that only an exception takes.
     pub exceptions: bool,
     /// Also the checks of the compiler's own ([`crate::checks`]).
     pub checks: bool,
@@ -152,7 +152,7 @@ fn branch_records(
 
 /// A branch; `None` if it is none without the exceptions.
 fn branch_record(line: u32, branch: &Branch, exceptions: bool) -> Option<BranchRecord> {
-    let outcomes = branch.ways.iter().map(|&(kind, count)| OutcomeRecord {
+    let outcomes = branch.outcomes.iter().map(|&(kind, count)| OutcomeRecord {
         count: count.unwrap_or(0),
         exceptional: matches!(kind, EdgeKind::InvokeUnwind),
     });

@@ -14,7 +14,7 @@ pub enum Names {
 }
 
 impl Names {
-    /// The symbol, shown this way. What people read has no control characters by then ([`crate::visible`]).
+    /// The symbol as this shows it. What people read has no control characters by then ([`crate::visible`]).
     #[must_use]
     pub fn show(self, symbol: &str) -> String {
         match self {

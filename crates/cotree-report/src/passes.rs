@@ -1,5 +1,5 @@
 //! Passes through a function: which blocks can run one after the other before control goes back in a loop, and which
-//! ways to a line are returns to a statement that has begun already.
+//! edges into a line are returns to a statement that has begun already.
 
 use cotree_core::graph::cfg::Cfg;
 use cotree_core::graph::dfs::Dfs;
@@ -30,7 +30,7 @@ impl<'a> Passes<'a> {
         !others.contains(&block) && !self.meets(block, others, true) && !self.meets(block, others, false)
     }
 
-    /// Does control come to one of the others on its way from the block (`ahead`), or to the block?
+    /// Does control come to one of the others after the block (`ahead`), or before it?
     fn meets(&self, block: Block, others: &HashSet<Block>, ahead: bool) -> bool {
         let mut seen = HashSet::from([block]);
         let mut work = vec![block];
@@ -52,8 +52,8 @@ impl<'a> Passes<'a> {
 
     /// The blocks that control passes between two visits of a line in one pass, if it takes this edge back to the line.
     ///
-    /// The edge leads from a block beside the line to a block of the line. There are such blocks if every way to the
-    /// edge passes one of the line's blocks, later than the beginning of each loop around the edge's end. All ways
+    /// The edge leads from a block beside the line to a block of the line. There are such blocks if every path to the
+    /// edge passes one of the line's blocks, later than the beginning of each loop around the edge's end. All edges
     /// into them come from the line or from each other.
     pub(crate) fn between(&self, edge: Edge, line: &HashSet<Block>) -> Option<HashSet<Block>> {
         let loops = self.loops.get_or_init(|| LoopForest::new(self.cfg, &self.dfs));

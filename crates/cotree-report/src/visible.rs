@@ -14,7 +14,7 @@ use cotree_core::facts::linker_name;
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// A writer that makes control characters visible on their way to another one.
+/// A writer that makes control characters visible before it passes them to another one.
 pub struct Visible<W: Write> {
     out: W,
     /// The beginning of a character or of a colour that is not whole yet.

@@ -292,7 +292,7 @@ fn branches_that_say_the_same_are_one_row() {
         text(|out| annotate::write(&[unit(&sample)], &NoSources, &annotate::AnnotateOptions::default(), out).map(drop));
     assert_eq!(text.matches("branch at column 7: never reached (2 of them)").count(), 1, "{text}");
     assert_eq!(text.matches("branch").count(), 1, "{text}");
-    assert_eq!(cotree_report::branches::way_name(K::Cases(3, 7)), "case 7 and 2 more");
+    assert_eq!(cotree_report::branches::outcome_name(K::Cases(3, 7)), "case 7 and 2 more");
 }
 
 #[test]

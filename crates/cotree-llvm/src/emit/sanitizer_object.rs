@@ -1,6 +1,6 @@
 //! The object that ties the runtime to a sanitizer in the same executable.
 //!
-//! Functions that both stand in front of are called by way of the runtime first; its slot `cotree_rt_behind_X` has the
+//! Functions that both stand in front of go to the runtime first; its slot `cotree_rt_behind_X` has the
 //! address of the sanitizer's own. What is to know before the sanitizer ends the process is registered by a function
 //! whose address is in another slot. Slots are weak zeros in the runtime. (Undefined weak references would not do: what
 //! sanitizers keep hidden takes hidden ones, and of these gold makes addresses that are not zero.)

@@ -58,7 +58,7 @@ pub(super) fn edges<'m>(blocks: &[ir::Block<'m>], numbers: &HashMap<ir::Block<'m
     (edges, modelled)
 }
 
-/// A switch has one edge per target: `case 'a': … case 'z':` is one way to go, and its range test stays one test.
+/// A switch has one edge per target: `case 'a': … case 'z':` is one edge, and its range test stays one test.
 fn switch(terminator: Instruction<'_>, default: Block, cases: &[Block], add: &mut impl FnMut(Block, EdgeKind, u32)) {
     struct Successor {
         dst: Block,

@@ -1,5 +1,5 @@
-//! Extracts hints about the likely way of branches ([`cotree_core::facts::hints`]): what is compared, the compiler's
-//! own weights, and which constants are returned.
+//! Extracts hints about the likely outcomes of branches ([`cotree_core::facts::hints`]): what is compared, the
+//! compiler's own weights, and which constants are returned.
 
 use crate::ir::{self, Instruction, MetadataKind, Phi, Value};
 use crate::module::Module;
@@ -68,7 +68,7 @@ fn edge_weight(terminator: Instruction<'_>, weights: &[f64], edge: &EdgeFacts) -
     terminator.successors().zip(weights).filter(|&(to, _)| Some(to) == target).map(|(_, weight)| weight).sum()
 }
 
-/// The constant that is returned when the way from the first block to the second is taken, if nothing else can be.
+/// The constant that is returned when the edge from the first block to the second is taken, if nothing else can be.
 fn returned<'m>(mut from: ir::Block<'m>, mut at: ir::Block<'m>) -> Option<i64> {
     for _ in 0..=JUMPS_TO_RETURN {
         let terminator = at.terminator();

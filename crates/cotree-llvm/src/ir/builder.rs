@@ -365,7 +365,7 @@ impl<'m> Builder<'m> {
         Instruction(unsafe { Self::made(LLVMBuildBr(self.here(), to.raw())) })
     }
 
-    /// A branch of two ways.
+    /// A conditional branch to one of two blocks.
     ///
     /// # Panics
     /// If the condition is no truth value.

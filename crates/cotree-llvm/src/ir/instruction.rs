@@ -66,31 +66,31 @@ impl<'m> Instruction<'m> {
         unsafe { LLVMSetOperand(self.raw(), index, value.raw()) };
     }
 
-    /// How many ways lead on from it; none unless it is a terminator.
+    /// How many successors it has; none unless it is a terminator.
     #[must_use]
     pub fn successor_count(self) -> u32 {
         // SAFETY: only terminators are asked for their successors.
         unsafe { if LLVMIsATerminatorInst(self.raw()).is_null() { 0 } else { LLVMGetNumSuccessors(self.raw()) } }
     }
 
-    /// Where one of the ways leads.
+    /// The successor with this number.
     #[must_use]
     pub fn successor(self, index: u32) -> Option<Block<'m>> {
         // SAFETY: the successor exists.
         unsafe { (index < self.successor_count()).then(|| Block::from_raw(LLVMGetSuccessor(self.raw(), index)))? }
     }
 
-    /// Where the ways lead, in order.
+    /// The successors, in order.
     pub fn successors(self) -> impl Iterator<Item = Block<'m>> {
         (0..self.successor_count()).filter_map(move |index| self.successor(index))
     }
 
-    /// Has one of the ways lead elsewhere.
+    /// Replaces one of the successors.
     ///
     /// # Panics
-    /// If there is no such way.
+    /// If there is no such successor.
     pub fn set_successor(self, index: u32, block: Block<'m>) {
-        assert!(index < self.successor_count(), "a way that the terminator has");
+        assert!(index < self.successor_count(), "a successor that the terminator has");
         assert!(self.block().is_some_and(|own| own.function() == block.function()), "a block of the same function");
         // SAFETY: the successor exists, and both blocks are of one function.
         unsafe { LLVMSetSuccessor(self.raw(), index, block.raw()) };

@@ -173,12 +173,12 @@ impl Module {
         }
     }
 
-    /// Gives a branch weights, one per way.
+    /// Gives a branch weights, one per successor.
     ///
     /// # Panics
-    /// If there are more or fewer ways.
+    /// If there are more or fewer successors.
     pub fn set_branch_weights<'m>(&'m self, branch: Instruction<'m>, weights: &[u32]) {
-        assert!(branch.successor_count() as usize == weights.len(), "a weight per way");
+        assert!(branch.successor_count() as usize == weights.len(), "a weight per successor");
         let weight = |&weight: &u32| self.int32().constant(weight.into()).as_metadata();
         let tag = self.metadata_string("branch_weights");
         let operands: Vec<Metadata<'m>> = std::iter::once(tag).chain(weights.iter().map(weight)).collect();

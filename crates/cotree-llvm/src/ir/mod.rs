@@ -169,7 +169,7 @@ mod tests {
         assert!(refused(|| builder.branch(wide, blocks(&module)[1], blocks(&module)[2])), "no truth value");
         let foreign = other.int64().constant(1);
         assert!(refused(|| builder.add(foreign, foreign)), "of another module");
-        assert!(refused(|| terminator.set_successor(1, blocks(&module)[2])), "there is one way");
+        assert!(refused(|| terminator.set_successor(1, blocks(&module)[2])), "there is one successor");
         let ty = module.void().function(&[module.int64()]);
         assert!(refused(|| builder.call(ty, module.function(c"f").expect("it is there"), &[narrow])));
         assert_eq!(blocks(&module)[0].instructions().count(), 1, "nothing was built");

@@ -24,7 +24,7 @@ pub(crate) fn complete(prepared: &mut [Prepared], modules: &[ModuleInput]) {
 }
 
 /// Which functions may be the first of ours on a thread's stack, one flag per function of the unit: those that code of
-/// others may call, and those that functions without probes call. Not the way to the allocator that rustc generates: of
+/// others may call, and those that functions without probes call. Not rustc's shims to the allocator: of
 /// native code only Rust's library calls it, which starts no threads but by `pthread_create` and has no functions that
 /// other code could call.
 pub(crate) fn foreign(prepared: &[Prepared]) -> Vec<bool> {
@@ -33,12 +33,12 @@ pub(crate) fn foreign(prepared: &[Prepared]) -> Vec<bool> {
         .filter(|facts| facts.untouched.is_some())
         .flat_map(|facts| facts.calls.iter().filter_map(Call::callee_name))
         .collect();
-    let known = |facts: &Function| facts.address_taken && !is_way_to_allocator(linker_name(&facts.symbol));
+    let known = |facts: &Function| facts.address_taken && !is_allocator_shim(linker_name(&facts.symbol));
     functions().map(|facts| known(facts) || called.contains(linker_name(&facts.symbol))).collect()
 }
 
 /// Is it `__rust_alloc` or one of its like, which are in a crate `__rustc` that has nothing else?
-fn is_way_to_allocator(symbol: &str) -> bool {
+fn is_allocator_shim(symbol: &str) -> bool {
     symbol.starts_with("_RNvC") && symbol.contains("_7___rustc")
 }
 

@@ -7,9 +7,9 @@
 //! not fit. (A compiler's cache that does not see the environment hands out such.) rustc gets its options from cargo,
 //! which rebuilds when they change. Functions of modules that neither has compiled are not vouched for: their loops may
 //! have been vectorised or unrolled before the counters go in. Where such a function is inlined into one of ours later,
-//! or the other way round, each takes its counters along, and counts speak of the function that was counted.
+//! or one of ours into it, each takes its counters along, and counts speak of the function that was counted.
 //!
-//! Functions that are compiled as they are written (`optnone`, all of them at `-O0`) are the same either way.
+//! Functions that are compiled as they are written (`optnone`, all of them at `-O0`) are the same in both cases.
 
 use crate::error::Error;
 use crate::ir::At;

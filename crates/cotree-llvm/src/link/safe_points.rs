@@ -1,4 +1,5 @@
-//! Puts safe points into the unit, at which limits of events strike ([`cotree_core::method::events::safe_points`]).
+//! Puts safe points into the unit, at which it learns that a limit of events is reached
+//! ([`cotree_core::method::events::safe_points`]).
 //!
 //! Where they have to be is known from the facts of all modules. Calls mark them, so the facts are extracted anew. To
 //! everything after that a safe point is a call like any other, until it is made conditional (`lower::safe_points`).

@@ -51,9 +51,9 @@ fn split(lowering: &Lowering<'_, '_>, target: Block, probed: &[&OnEdge]) -> Resu
         lowering.emit_before(jump, steps)?;
         let terminator = code.terminator(*edge);
         if whole_group {
-            for way in 0..terminator.successor_count() {
-                if terminator.successor(way) == Some(target_block) {
-                    terminator.set_successor(way, block);
+            for index in 0..terminator.successor_count() {
+                if terminator.successor(index) == Some(target_block) {
+                    terminator.set_successor(index, block);
                 }
             }
         } else {

@@ -22,7 +22,7 @@ pub(super) fn keep(ir: &FunctionIr<'_>) {
 
 /// Whether nothing but a return comes behind it, apart from moving its result there.
 fn returns_at_once(call: Instruction<'_>) -> bool {
-    /// Longer ways to a return have something on them.
+    /// Longer sequences up to a return have something else in them.
     const LONGEST: usize = 64;
     let mut next = call.next();
     for _ in 0..LONGEST {

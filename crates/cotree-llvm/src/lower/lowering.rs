@@ -1,4 +1,4 @@
-//! The probes of one function on their way to its code.
+//! Puts the probes of one function into its code.
 
 use super::affine;
 use super::code::Code;
@@ -18,7 +18,7 @@ pub(super) struct Step {
     pub(super) placed: PlacedProbe,
 }
 
-/// The probes of one function on their way to its code.
+/// The probes of one function, and the code that they go into.
 pub(super) struct Lowering<'a, 'm> {
     pub(super) code: &'a Code<'a, 'm>,
     pub(super) layers: &'a [Layer<'a>],

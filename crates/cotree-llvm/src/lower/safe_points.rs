@@ -1,4 +1,5 @@
-//! Safe points, at which limits of events strike: marks them with calls, and makes these calls conditional in the end.
+//! Safe points, at which programs learn that a limit of events is reached: marks them with calls, and makes these calls
+//! conditional in the end.
 //!
 //! The call leads to the runtime, which calls the program back. It is made if a limit has been reached: counters and
 //! the word of the limit add up to a negative number ([`QueryWord::LIMIT`]). Until then the block ends in a branch that

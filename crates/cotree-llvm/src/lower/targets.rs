@@ -21,7 +21,7 @@ use llvm_sys::{LLVMCallConv, LLVMIntPredicate, LLVMLinkage, LLVMVisibility};
 const COUNT: &str = "__cotree_target";
 /// What is inlined at each call.
 const FAST: &str = "__cotree_count_target";
-/// The weights of a branch that usually goes the first way.
+/// The weights of a branch that usually takes its first edge.
 const USUALLY: [u32; 2] = [2000, 1];
 
 /// Does the function have calls whose targets are counted?

@@ -236,7 +236,7 @@ fn what_the_program_would_notice_needs_no_freeze() {
         let text = Seen::new(&MOVE_TO_FRONT.replace("[ 0, %entry ]", &format!("[ {leaf}, %entry ]"))).instrumented();
         assert!(text.contains("freeze i64 %i"), "{text}");
     }
-    // Only what is asked on every way counts.
+    // Only what is asked on every path counts.
     let unasked = MOVE_TO_FRONT
         .replace("%none = icmp eq i64 %i, 0", "%none = icmp eq i8 %y, 0")
         .replace("getelementptr inbounds i8, ptr %a, i64 %i\n", "getelementptr inbounds i8, ptr %a, i64 0\n");
@@ -376,9 +376,9 @@ out:
     let seen = Seen::new(body);
     // Its circuits are two edges' passages: no single edge.
     assert_eq!(seen.verdicts(), [format!("i: {}", Refusal::NoEdge)]);
-    let one_way = body.replace("label %again [", "label %more [").replace("[ %first, %again ], ", "");
-    let one_way = one_way.replace("again:\n  %first = add i64 %i, 12\n  br label %loop\n", "");
-    let mut seen = Seen::new(&one_way);
+    let one_path = body.replace("label %again [", "label %more [").replace("[ %first, %again ], ", "");
+    let one_path = one_path.replace("again:\n  %first = add i64 %i, 12\n  br label %loop\n", "");
+    let mut seen = Seen::new(&one_path);
     assert_eq!(seen.counts_inside(), 0, "{:?}", seen.plan());
     let closings = seen.plan().probes.iter().filter(|p| matches!(p.probe, Probe::Close(..))).count();
     assert_eq!(closings, 3);

@@ -1,4 +1,4 @@
-//! Hints at which way branches go, read from bitcode.
+//! Hints at the likely outcomes of branches, read from bitcode.
 
 use cotree_core::facts::hints::{Hints, Test};
 use cotree_llvm::Module;

@@ -210,9 +210,9 @@ fn cases_with_the_same_target_are_one_edge() {
     instrument_everywhere(SWITCH);
 }
 
-/// Two ways of one switch and a conditional branch with equal targets into a phi that names itself.
+/// Two edges of one switch and a conditional branch with equal targets into a phi that names itself.
 #[test]
-fn phis_keep_one_entry_per_way() {
+fn phis_keep_one_entry_per_edge() {
     let body = "
 define i32 @f(i32 %x, i1 %c) {
 entry:

@@ -154,7 +154,7 @@ impl Header {
     }
 }
 
-/// Whether a file is the profile of a process that has ended in a way that it could account for. Its name says nothing:
+/// Whether a file is the profile of a process that could account for its end. Its name says nothing:
 /// who takes away its own rights, or the folder, can't give it its final name.
 #[must_use]
 pub fn is_finished(path: &Path) -> bool {

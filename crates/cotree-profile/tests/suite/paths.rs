@@ -146,21 +146,21 @@ fn paths_of(binary: &BinaryFile) -> &UnitPathPlan {
 }
 
 /// How an activation may have come to the block.
-fn way_to(f: &Function, block: Block) -> Option<Vec<Edge>> {
+fn path_to(f: &Function, block: Block) -> Option<Vec<Edge>> {
     let cfg = f.cfg().unwrap();
-    let mut way: BTreeMap<Block, Vec<Edge>> = BTreeMap::from([(cfg.entry(), Vec::new())]);
+    let mut paths: BTreeMap<Block, Vec<Edge>> = BTreeMap::from([(cfg.entry(), Vec::new())]);
     let mut open = vec![cfg.entry()];
     while let Some(at) = open.pop() {
         for &e in cfg.succs(at).iter().filter(|&&e| e.index() < f.edges.len()) {
-            if !way.contains_key(&cfg.dst(e)) {
-                let mut edges = way[&at].clone();
+            if !paths.contains_key(&cfg.dst(e)) {
+                let mut edges = paths[&at].clone();
                 edges.push(e);
-                way.insert(cfg.dst(e), edges);
+                paths.insert(cfg.dst(e), edges);
                 open.push(cfg.dst(e));
             }
         }
     }
-    way.remove(&block)
+    paths.remove(&block)
 }
 
 /// An activation that left, or came to life: where, with what in the path register, and +1 or −1.
@@ -184,7 +184,7 @@ fn run(binary: &BinaryFile, index: FunctionId, walks: &mut Vec<GraphWalk>, raw: 
     walks.retain(|walk| {
         let mut registers = Registers::default();
         if let From::Site(site) = walk.from {
-            let Some(edges) = way_to(f, f.calls[site].block) else { return false };
+            let Some(edges) = path_to(f, f.calls[site].block) else { return false };
             let before = GraphWalk { from: From::Entry, edges, until: Until::Site(site) };
             registers = machine().run(&before).unwrap();
             left.push((site, registers.get(Reg::PathSum), -1));
@@ -324,7 +324,7 @@ fn normal(profile: &FunctionProfile) -> FunctionProfile {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// From walks by way of two raw files, their sum and its file to the truth; and the reference agrees.
+    /// From walks through two raw files, their sum and its file to the truth; and the reference agrees.
     #[test]
     fn path_profiles_of_units_are_exact((choice, mut units) in units()) {
         let functions: Vec<Function> = units.iter().map(|u| u.0.clone()).collect();
@@ -528,10 +528,10 @@ fn unknown_activations_that_cancel_out_are_not_forgotten() {
     let g = random::function(1, &[(0, 1, true)], &[]);
     let choice = Choice { method: PathMethod::Plain, array: 1024, limit: u64::MAX, metric: PathMetric::Count };
     let with = binary(choice, &[f.clone(), g.clone()]);
-    // One comes to life by way of b2 and returns, another is abandoned by way of b1.
+    // One comes to life after b2 and returns, another is abandoned after b1.
     let revived = GraphWalk { from: From::Site(Site(0)), edges: vec![Edge(5)], until: Until::Exit };
-    let way = way_to(&f, Block(3)).unwrap();
-    let other = if way == [Edge(0), Edge(2)] { [1, 3] } else { [0, 2] };
+    let path = path_to(&f, Block(3)).unwrap();
+    let other = if path == [Edge(0), Edge(2)] { [1, 3] } else { [0, 2] };
     let abandoned = GraphWalk { from: From::Entry, edges: other.map(Edge).to_vec(), until: Until::Site(Site(0)) };
     let mut units = [(f, [vec![revived, abandoned], vec![]]), (g, [vec![], vec![]])];
     let raw = raw_of(&with, &mut units, 0);

@@ -1,7 +1,7 @@
 //! Stacks: what is known of the functions around each cost.
 //!
 //! Counts of blocks and calls are no call stacks. But a function that is entered by calls of known functions only runs
-//! inside of each function that all ways to it lead through: its dominators in the call graph. So a stack here has the
+//! inside of each function that all calls to it lead through: its dominators in the call graph. So a stack here has the
 //! outermost of them first, then the function, then the copies that were inlined into it. Nothing is apportioned. Where
 //! several functions lead from one dominator to the next, [`SEVERAL_CALLERS`] stands for them: which of them was under
 //! way is not known. A function that is entered through pointers or from outside begins a stack of its own.

@@ -153,11 +153,11 @@ fn join(samples: &mut Samples, more: Samples) {
     }
 }
 
-/// The way to an inlined copy: per step the line of the call, the function that is inlined, and the line in which that
-/// begins.
+/// The call chain of an inlined copy: per step the line of the call, the function that is inlined, and the line in
+/// which that begins.
 type Chain<'a> = Vec<(u32, &'a str, u32)>;
 
-/// The way to a copy. `None` if a line of these is not known.
+/// The call chain of a copy. `None` if a line of these is not known.
 fn chain<'a>(facts: &'a Function, copy: usize, starts: &BTreeMap<&str, u32>) -> Option<Chain<'a>> {
     let (mut chain, mut next) = (Vec::new(), Some(copy));
     while let Some(copy) = next {

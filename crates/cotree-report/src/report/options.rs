@@ -26,7 +26,7 @@ pub struct ReportOptions {
     pub function: Option<String>,
     /// The order of functions.
     pub sort: SortBy,
-    /// Also list what is otherwise only counted.
+    /// Also list items of which only the number is shown otherwise.
     pub verbose: bool,
     /// How to show names.
     pub names: Names,

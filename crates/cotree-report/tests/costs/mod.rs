@@ -133,7 +133,7 @@ fn a_function_with_several_callers_runs_inside_of_what_they_have_in_common() {
 #[test]
 fn recursion_is_one_frame() {
     assert_eq!(stacks("main 1: f\nf 6: f*5"), ["main 10", "main;f 60"]);
-    // Directly and by way of g, which is only called from there.
+    // Directly and through g, which is only called from there.
     assert_eq!(stacks("main 1: f\nf 10: f*5 g*4\ng 4: f*4"), ["main 10", "main;f 100", "main;f;g 40"]);
     // f and g call each other, and main calls both.
     assert_eq!(

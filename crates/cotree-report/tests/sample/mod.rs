@@ -63,7 +63,7 @@ impl Builder {
         self
     }
 
-    /// A way out of the last block.
+    /// An edge out of the last block.
     pub fn edge(mut self, kind: EdgeKind, to: u32, count: u64) -> Self {
         let src = Block::new(self.facts.blocks.len() - 1);
         let successor = self.facts.edges.iter().filter(|e| e.src == src).count() as u32;

@@ -81,7 +81,7 @@ pub struct UnitDescriptor {
     /// The first of the [`QueryWord`]s of a slab, those of the first kind; 0: the program asks for nothing while it
     /// runs.
     pub query_words: u64,
-    /// 1: there are safe points, at which limits strike.
+    /// 1: there are safe points, at which the program learns that a limit is reached.
     pub event_limits: u64,
     /// 1: calls are measured ([`Flags::CALL_SUMS`](super::Flags::CALL_SUMS)).
     pub call_sums: u64,

@@ -13,12 +13,12 @@ pub const TO_ZEROS: u64 = 2;
 /// Words of a slab that serve queries of events, one set per kind, from [`super::UnitDescriptor::query_words`] on.
 pub struct QueryWord;
 impl QueryWord {
-    /// 2^63 less the count at which the kind's limit strikes; 0 if there is none. Counters and this add up to a
+    /// 2^63 less the count at which the kind's limit is reached; 0 if there is none. Counters and this add up to a
     /// negative number, as signed ones go, once the limit has been reached.
     pub const LIMIT: u64 = 0;
     /// What the counters were when the thread began.
     pub const BASE: u64 = 1;
-    /// Whom to call when the limit strikes.
+    /// Whom to call when the limit is reached.
     pub const CALLBACK: u64 = 2;
     /// How many there are.
     pub const COUNT: u64 = 3;

@@ -141,14 +141,14 @@ fn a_disk_that_fills_up() {
     let folder = Folder::new("sparse_full");
     let disk = folder.0.join("disk");
     std::fs::create_dir(&disk).unwrap();
-    let ways = [
+    let accesses = [
         (Access::DIRECT, "", 200, 1),
         (Access::SEGMENT, "", 200, 1),
         (Access::SEGMENT, "threads", 300, 9),
         (Access::SEGMENT, "closed", 200, 1),
         (Access::SEGMENT, "exec", 200, 2),
     ];
-    for (access, how, kilobytes, times) in ways {
+    for (access, how, kilobytes, times) in accesses {
         let size = format!("size={kilobytes}k");
         let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", &size, "none"]).arg(&disk).status();
         if !mounted.is_ok_and(|status| status.success()) {

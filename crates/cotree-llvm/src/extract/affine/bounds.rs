@@ -131,7 +131,7 @@ impl<'m> SeenLoop<'_, 'm> {
         }
     }
 
-    /// Does a branch on the only way to the block make sure that the value is not 0?
+    /// Does a branch on the only path to the block make sure that the value is not 0?
     fn is_positive_before(&self, block: ir::Block<'m>, value: ir::Value<'m>) -> bool {
         let Some(mut at) = self.numbers.get(&block).copied() else { return false };
         for _ in 0..8 {
@@ -331,7 +331,7 @@ fn compared_with_zero<'m>(
     if condition.operand(0) != Some(value) || !condition.operand(1)?.is_zero() {
         return None;
     }
-    match [0, 1].map(|way| branch.successor(way) == Some(target)) {
+    match [0, 1].map(|index| branch.successor(index) == Some(target)) {
         [true, false] => Some(predicate),
         [false, true] => Some(inverse(predicate)),
         _ => None,

@@ -1,4 +1,4 @@
-//! Decides whether a value may be poison or undefined in a way that only our own read of it would notice.
+//! Decides whether a value may be poison or undefined so that only our own read of it would notice.
 //!
 //! - **Noticed by the program.** Where an address or the condition of a branch is computed from a value, poison in it
 //!   is undefined behaviour. Behind such a place the value can be read without more ado.
@@ -17,7 +17,7 @@ use std::collections::{BTreeSet, HashSet};
 
 /// How many uses of a value, and of what is computed from it, are looked at.
 const MOST_USES: usize = 48;
-/// How many values are looked at on the way back to where a value comes from.
+/// How many values are looked at to find where a value comes from.
 const MOST_SOURCES: usize = 48;
 
 impl<'m> SeenLoop<'_, 'm> {

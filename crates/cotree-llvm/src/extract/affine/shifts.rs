@@ -16,7 +16,7 @@ use llvm_sys::LLVMOpcode;
 use std::collections::HashSet;
 
 impl<'m> SeenLoop<'_, 'm> {
-    /// A phi of the loop's header as a variable, if it is shifted on all ways around.
+    /// A phi of the loop's header as a variable, if it is shifted on all paths around the loop.
     pub(super) fn shifted(
         &self,
         phi: ir::Phi<'m>,

@@ -37,7 +37,7 @@ fn shifts_count_by_the_highest_bit() {
     // What may be another value each time has to be kept.
     let text = Seen::new(&BITS.replace("i32 noundef %n", "i32 %n")).instrumented();
     assert!(text.contains("freeze i32 %n") && text.contains("or i32 %"), "{text}");
-    // Other ways out, and other ends.
+    // Other exits, and other ends.
     for (test, ended) in [
         ("%v1 = lshr i32 %v, 3\n  %end = icmp ult i32 %v, 8", true),
         ("%v1 = lshr i32 %v, 3\n  %end = icmp ult i32 %v, 9", false),

@@ -31,14 +31,14 @@ done:
     let mut seen = Seen::new(body);
     assert_eq!((seen.counts_inside(), conditional(&seen)), (0, 1), "{:?}", seen.plan());
     let text = seen.instrumented();
-    // Which way is counted decides where the nothing stands.
+    // Which edge is counted decides where the nothing stands.
     let selects = ["select i1 %c, i64 0, ", "select i1 %c, i64 %"];
     assert_eq!(selects.iter().map(|select| text.matches(select).count()).sum::<usize>(), 1, "{text}");
 
     let changing = body.replace("br i1 %c", "%z = icmp eq i8 %x, 0\n  br i1 %z");
     let leaving = body.replace("br label %on\non:", "br label %done\non:");
     let returning = body.replace("label %then, label %on\n", "label %then, label %done\n");
-    // Left without a look at what may be undefined; and two ways to one place.
+    // Left without a look at what may be undefined; and two edges to one place.
     let branch = "  br i1 %c, label %then, label %on\n";
     let early = "  %z = icmp eq i8 %x, 0\n  br i1 %z, label %done, label %look\nlook:\n";
     let early = body.replace(branch, &format!("{early}{branch}"));

@@ -148,11 +148,11 @@ impl Usual {
 /// The facts that decide the usual place of an edge's counter.
 struct Surroundings<'a> {
     function: &'a Function,
-    ways_out: Vec<u32>,
-    ways_in: Vec<u32>,
+    edges_out: Vec<u32>,
+    edges_in: Vec<u32>,
     /// The block ends in a call (an invoke).
     calls_last: Vec<bool>,
-    /// The block's first way out.
+    /// The block's first edge out.
     first_out: Vec<u32>,
 }
 
@@ -161,17 +161,17 @@ impl<'a> Surroundings<'a> {
         let blocks = function.blocks.len() + 1;
         let mut around = Self {
             function,
-            ways_out: vec![0; blocks],
-            ways_in: vec![0; blocks],
+            edges_out: vec![0; blocks],
+            edges_in: vec![0; blocks],
             calls_last: vec![false; blocks],
             first_out: vec![u32::MAX; blocks],
         };
         // The virtual edge from EXIT to the entry.
-        around.ways_in[0] += 1;
+        around.edges_in[0] += 1;
         for (edge, index) in function.edges.iter().zip(0u32..) {
             if edge.src.index() < blocks && edge.dst.index() < blocks {
-                around.ways_out[edge.src.index()] += 1;
-                around.ways_in[edge.dst.index()] += 1;
+                around.edges_out[edge.src.index()] += 1;
+                around.edges_in[edge.dst.index()] += 1;
                 let first = &mut around.first_out[edge.src.index()];
                 *first = (*first).min(index);
             }
@@ -186,11 +186,11 @@ impl<'a> Surroundings<'a> {
     fn expected(&self, edge: usize) -> Usual {
         let Some(facts) = self.function.edges.get(Edge::new(edge)) else { return Usual::AtTarget };
         let (src, dst) = (facts.src.index(), facts.dst.index());
-        if src >= self.ways_out.len() || dst >= self.ways_out.len() {
+        if src >= self.edges_out.len() || dst >= self.edges_out.len() {
             Usual::OnEdge
-        } else if self.ways_out[src] == 1 && !self.calls_last[src] {
+        } else if self.edges_out[src] == 1 && !self.calls_last[src] {
             Usual::BeforeTerminator
-        } else if facts.dst != self.function.exit() && self.ways_in[dst] == 1 {
+        } else if facts.dst != self.function.exit() && self.edges_in[dst] == 1 {
             Usual::AtTarget
         } else if facts.kind.splittable() {
             Usual::OnEdge
@@ -199,7 +199,7 @@ impl<'a> Surroundings<'a> {
         }
     }
 
-    /// The edge that stands for a counter: of a block it is the first way out.
+    /// The edge that stands for a counter: of a block it is the first edge out.
     fn edge_of(&self, usual: Usual, id: u32) -> Option<u32> {
         if usual.of_edge() {
             return Some(id);

@@ -59,7 +59,7 @@ fn read_sums(r: &mut Reader<'_>, kinds: usize, function: &Function) -> Result<Ca
     let mut sums = CallSumKey { measured, calls: IdMap::default(), returned: vec![nothing; kinds] };
     for (call, _) in function.calls.numbered() {
         let form = usize::try_from(r.get(Stream::EventsCalls)?).ok().and_then(|number| FORMS.get(number)).copied();
-        let form = form.ok_or(MapError::Invalid("no such way to measure a call"))?;
+        let form = form.ok_or(MapError::Invalid("no such form of a call"))?;
         sums.calls.push(form);
         if matches!(form, CallForm::Counted | CallForm::Summed) {
             for of_kind in &mut sums.returned {

@@ -88,7 +88,7 @@ fn read_key(r: &mut Reader<'_>) -> Result<FunctionKey, MapError> {
         entry::ALONE => Entry::Alone,
         entry::CALLED => Entry::Called { cut: false },
         entry::CALLED_OR_CUT => Entry::Called { cut: true },
-        _ => return Err(MapError::Invalid("no such way to enter a function")),
+        _ => return Err(MapError::Invalid("no such entry of a function")),
     };
     let edges = read_list(r)?.into_iter().map(Edge).collect();
     let blocks = read_list(r)?.into_iter().map(Block).collect();

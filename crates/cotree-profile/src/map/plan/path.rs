@@ -1,7 +1,7 @@
 //! Path plans: where paths are cut, how many there are, and what the path register says at calls.
 //!
 //! The numbering follows from the cuts, and recovery needs nothing else. So the probes that keep the register and count
-//! paths are left out; only those of self-loops are stored, in the same way as those of any other method.
+//! paths are left out; only those of self-loops are stored, like those of any other method.
 
 use crate::map::MapError;
 use crate::map::sections::Stream;
@@ -182,7 +182,7 @@ fn read_rare(r: &mut Reader<'_>) -> Result<Vec<usize>, MapError> {
     let mut last = 0usize;
     for _ in 0..count {
         let step = usize::try_from(r.get(Stream::RareArcs)?).ok();
-        last = step.and_then(|step| last.checked_add(step)).ok_or(MapError::Invalid("no such way of a path"))?;
+        last = step.and_then(|step| last.checked_add(step)).ok_or(MapError::Invalid("no such rare arc"))?;
         arcs.push(last);
     }
     Ok(arcs)

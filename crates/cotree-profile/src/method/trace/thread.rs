@@ -83,7 +83,7 @@ pub struct Survey<'t> {
     /// The instruction at which a signal ended the activations that were under way, or the last of those that it did
     /// end.
     pub interrupted: Option<u64>,
-    /// How many frames were interrupted that way.
+    /// How many frames were interrupted like that.
     pub interruptions: u64,
     /// The state at the end.
     pub end: Checkpoint,
@@ -316,7 +316,7 @@ impl<'t> Survey<'t> {
         }
         if survey.stop == Stop::Returned {
             if tables.stack(at).len() == 0 {
-                // Its last way needs no token.
+                // Its last path needs no token.
                 (survey.certain, survey.blocks) = (at.events(), blocks);
             } else {
                 survey.stop = Stop::Open;
@@ -326,7 +326,7 @@ impl<'t> Survey<'t> {
             && streams.threads_are_over()
             && tables.stack(at).len() == 0
         {
-            // Neither does the last way of its last destructor.
+            // Neither does the last path of its last destructor.
             (survey.certain, survey.blocks) = (at.events(), blocks);
             survey.stop = Stop::Ended(ending);
         }

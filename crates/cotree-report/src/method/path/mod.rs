@@ -1,4 +1,4 @@
-//! Views of path profiles (Ball & Larus 1996): which ways through its functions a program took, and how often.
+//! Views of path profiles (Ball & Larus 1996): which paths through its functions a program took, and how often.
 //!
 //! A profile holds numbers of paths with counts; [`Paths`] turns them into blocks, edges and instructions. From these
 //! we derive:
@@ -219,7 +219,7 @@ impl<'a> Paths<'a> {
 
     /// The blocks after `block` as long as paths do not branch.
     #[must_use]
-    pub fn only_way_on(&self, block: Block) -> Vec<Block> {
+    pub fn only_path_on(&self, block: Block) -> Vec<Block> {
         let graph = self.numbering.graph();
         let (mut node, mut blocks) = (left(block), Vec::new());
         while let [arc] = *graph.out(node) {

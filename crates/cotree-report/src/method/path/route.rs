@@ -9,7 +9,7 @@ use cotree_core::facts::{Function, LineSpan};
 use cotree_core::ids::{Block, Site};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// One line on the way.
+/// One line of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Stop {
     /// An index into the unit's files.
@@ -46,7 +46,7 @@ pub fn along(function: &Function, blocks: &[Block], until: Option<Site>) -> Vec<
     stops
 }
 
-/// Writes the ways of one function.
+/// Writes routes through one function.
 #[derive(Clone, Debug)]
 pub struct Writer<'a> {
     unit: &'a Unit<'a>,

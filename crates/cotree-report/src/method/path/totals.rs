@@ -75,7 +75,7 @@ impl Totals {
         totals.cut_short = sum(&profile.cut_short);
         for &(site, count) in &profile.cut_short {
             let Some(site) = of.function.facts.calls.site(site) else { continue };
-            totals.not_reached += i128::from(paths.instructions(&paths.only_way_on(site.block))) * i128::from(count);
+            totals.not_reached += i128::from(paths.instructions(&paths.only_path_on(site.block))) * i128::from(count);
         }
         totals.unresolved = sum(&profile.unresolved);
         let ends = profile.pending.iter().map(|p| (p.site, p.count)).chain(profile.unresolved.iter().copied());

@@ -1,4 +1,4 @@
-//! Where two runs of one program part: the first event that differs, how the runs came there, and both ways on.
+//! Where two runs of one program part: the first event that differs, how the runs came there, and how each goes on.
 
 use super::Traced;
 use super::rows::{Row, Rows};
@@ -74,17 +74,20 @@ pub fn write(
         };
         differ = true;
         writeln!(out, "thread {number}: the same up to block {}", block.saturating_sub(1))?;
-        let ways = [(before, thread), (after, other)].map(|(traced, thread)| way(traced, thread, rows, block, context));
-        let [(first, stack), (second, _)] = &ways;
+        let excerpts =
+            [(before, thread), (after, other)].map(|(traced, thread)| excerpt(traced, thread, rows, block, context));
+        let [(first, stack), (second, _)] = &excerpts;
         let common = first.iter().zip(second).take_while(|(first, second)| first == second).count();
         first[..common].iter().try_for_each(|row| writeln!(out, "{}", rows.text(row)))?;
         if !stack.is_empty() {
             writeln!(out, "under way there, innermost first:")?;
             write_stack(stack, out)?;
         }
-        for (name, (way, _)) in ["the first trace goes on:", "the second trace goes on:"].into_iter().zip(&ways) {
+        for (name, (rows_of_one, _)) in
+            ["the first trace goes on:", "the second trace goes on:"].into_iter().zip(&excerpts)
+        {
             writeln!(out, "{name}")?;
-            way[common..].iter().try_for_each(|row| writeln!(out, "{}", rows.text(row)))?;
+            rows_of_one[common..].iter().try_for_each(|row| writeln!(out, "{}", rows.text(row)))?;
         }
     }
     for thread in &after.threads {
@@ -97,7 +100,13 @@ pub fn write(
 }
 
 /// The rows around a block of a thread, and the stack just before it.
-fn way(traced: &Traced<'_>, thread: &Thread<'_>, rows: &Rows<'_>, block: u64, context: u64) -> (Vec<Row>, Vec<String>) {
+fn excerpt(
+    traced: &Traced<'_>,
+    thread: &Thread<'_>,
+    rows: &Rows<'_>,
+    block: u64,
+    context: u64,
+) -> (Vec<Row>, Vec<String>) {
     const MOST_ROWS: usize = 1 << 12;
     let (mut kept, mut stack) = (VecDeque::new(), Vec::new());
     let mut found = Vec::new();

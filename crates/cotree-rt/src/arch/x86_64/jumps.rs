@@ -34,10 +34,10 @@ pub unsafe fn saved_by_builtin_setjmp(buffer: *const u64) -> (u64, u64) {
 
 #[cfg(not(feature = "shared-library"))]
 unsafe extern "C" {
-    /// Calls libc's function, which returns only if it fails, with `what` in the frame that it leaves behind.
-    #[link_name = "cotree_rt_leap"]
-    pub fn leap(place: *const c_void, value: c_int, function: *const c_void, what: *const c_void) -> c_int;
-    static cotree_rt_leaping: u8;
+    /// Calls libc's function, which returns only if it fails, with `pending` in the frame that it leaves behind.
+    #[link_name = "cotree_rt_jump"]
+    pub fn make_jump(place: *const c_void, value: c_int, function: *const c_void, pending: *const c_void) -> c_int;
+    static cotree_rt_jumping: u8;
     /// What the compiler makes of `__builtin_longjmp`.
     #[link_name = "cotree_rt_builtin_jump"]
     pub fn builtin_jump(buffer: *const u64);
@@ -45,23 +45,23 @@ unsafe extern "C" {
 
 #[cfg(not(feature = "shared-library"))]
 core::arch::global_asm!(
-    ".pushsection .text.cotree.leap,\"ax\",@progbits",
+    ".pushsection .text.cotree.jump,\"ax\",@progbits",
     ".p2align 4",
-    ".hidden cotree_rt_leap, cotree_rt_leaping",
-    ".globl cotree_rt_leap, cotree_rt_leaping",
-    ".type cotree_rt_leap,@function",
-    "cotree_rt_leap:",
+    ".hidden cotree_rt_jump, cotree_rt_jumping",
+    ".globl cotree_rt_jump, cotree_rt_jumping",
+    ".type cotree_rt_jump,@function",
+    "cotree_rt_jump:",
     ".cfi_startproc",
     "sub rsp, 8",
     ".cfi_adjust_cfa_offset 8",
     "mov [rsp], rcx",
     "call rdx",
-    "cotree_rt_leaping:",
+    "cotree_rt_jumping:",
     "add rsp, 8",
     ".cfi_adjust_cfa_offset -8",
     "ret",
     ".cfi_endproc",
-    ".size cotree_rt_leap, .-cotree_rt_leap",
+    ".size cotree_rt_jump, .-cotree_rt_jump",
     ".hidden cotree_rt_builtin_jump",
     ".globl cotree_rt_builtin_jump",
     ".type cotree_rt_builtin_jump,@function",
@@ -78,27 +78,27 @@ core::arch::global_asm!(
 
 /// Whether the frame is that of a jump which has been accounted for: it can be taken back.
 #[cfg(not(feature = "shared-library"))]
-pub fn is_leaping(pc: u64) -> bool {
-    pc == &raw const cotree_rt_leaping as u64
+pub fn is_jumping(pc: u64) -> bool {
+    pc == &raw const cotree_rt_jumping as u64
 }
 
 /// Jumps are the executable's.
 #[cfg(feature = "shared-library")]
-pub fn is_leaping(_pc: u64) -> bool {
+pub fn is_jumping(_pc: u64) -> bool {
     false
 }
 
-/// What [`leap`] was given that has its frame at this stack pointer.
+/// The pending jump that [`make_jump`] was given whose frame is at this stack pointer.
 ///
 /// # Safety
 /// The frame must be there.
 #[cfg(not(feature = "shared-library"))]
-pub unsafe fn leap_at(sp: u64) -> *const c_void {
+pub unsafe fn pending_jump_at(sp: u64) -> *const c_void {
     // SAFETY: the caller vouches; it is the lowest word.
     unsafe { *(sp as *const *const c_void) }
 }
 
-// A library's way into the executable's runtime. Where there is none, the jump is made here, and nobody accounts for
+// How a library calls the executable's runtime. Where there is none, the jump is made here, and nobody accounts for
 // it.
 #[cfg(feature = "shared-library")]
 core::arch::global_asm!(

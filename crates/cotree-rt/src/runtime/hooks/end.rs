@@ -1,4 +1,4 @@
-//! Hooks the ends of the process that no handler of libc's precedes, and those from which a walk may not find its way
+//! Hooks the ends of the process that no handler of libc's precedes, and those from which a walk may not get
 //! back through libc.
 
 use crate::arch::entries::hook;

@@ -18,7 +18,7 @@ hook!("_Fork", underscore_fork, 0);
 real!(real_fork = "fork");
 real!(real_underscore_fork = "_Fork");
 
-/// The handlers do the work; they may need to find their way back here.
+/// The handlers do the work; walks of theirs may have to come back to here.
 unsafe extern "C" fn fork(caller: &Caller) -> c_int {
     // SAFETY: libc's function.
     last_step::around(caller, || unsafe { call!(real_fork() => fn() -> c_int) })

@@ -12,7 +12,7 @@ use crate::arch::linkage::shown;
 use crate::arch::registers::Caller;
 use crate::runtime::file::current;
 use crate::runtime::hooks::interpose::real;
-use crate::runtime::process::jumps::{JumpTarget, Leap, account, account_times};
+use crate::runtime::process::jumps::{JumpTarget, PendingJump, account, account_times};
 use crate::runtime::stack::marks;
 use core::ffi::{c_int, c_void};
 
@@ -53,7 +53,7 @@ unsafe fn jump(buffer: *const u64, value: c_int, caller: &Caller, real: *const c
             let (sp, pc) = jumps::saved_by_setjmp(buffer);
             let target = JumpTarget { sp, pc, is_call: true };
             account(target, caller);
-            jumps::leap(buffer.cast(), value, real, Leap { target, caller }.at());
+            jumps::make_jump(buffer.cast(), value, real, PendingJump { target, caller }.at());
         }
     });
 }
@@ -79,7 +79,7 @@ unsafe extern "C" fn builtin_longjmp(buffer: *const u64, caller: &Caller) {
             account(target, caller);
             super::builtin_setjmp::expect();
             let jump = jumps::builtin_jump as unsafe extern "C" fn(*const u64) as *const c_void;
-            jumps::leap(buffer.cast(), 0, jump, Leap { target, caller }.at());
+            jumps::make_jump(buffer.cast(), 0, jump, PendingJump { target, caller }.at());
         });
     }
 }
@@ -97,7 +97,7 @@ unsafe extern "C" fn setcontext(context: *const libc::ucontext_t, caller: &Calle
         let saved = Context::of(context);
         let target = JumpTarget { sp: saved.sp(), pc: saved.pc(), is_call: true };
         account(target, caller);
-        let failed = jumps::leap(context.cast(), 0, real, Leap { target, caller }.at());
+        let failed = jumps::make_jump(context.cast(), 0, real, PendingJump { target, caller }.at());
         account_times(target, caller, -1);
         failed
     })

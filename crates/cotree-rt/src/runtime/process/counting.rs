@@ -1,7 +1,7 @@
 //! Counts activations that die without returning, by their return addresses.
 
 #[cfg(not(feature = "shared-library"))]
-use crate::arch::jumps::is_leaping;
+use crate::arch::jumps::is_jumping;
 use crate::arch::registers::{Caller, FrameRegisters};
 use crate::layout::Flags;
 #[cfg(not(feature = "shared-library"))]
@@ -18,7 +18,7 @@ use core::mem::MaybeUninit;
 /// it ends.
 // SAFETY: a function pointer.
 #[cfg(not(feature = "shared-library"))]
-pub static LEAP_ENDED: Late<fn(u64, i64)> = unsafe { Late::new() };
+pub static PENDING_JUMP_ENDED: Late<fn(u64, i64)> = unsafe { Late::new() };
 
 /// Counts the activation as abandoned (+1) or revived (−1), with what it has in registers.
 pub fn count(frame: &Frame, registers: Option<&FrameRegisters>, delta: i64) {
@@ -26,8 +26,8 @@ pub fn count(frame: &Frame, registers: Option<&FrameRegisters>, delta: i64) {
     units::frame(pc, tag, delta, registers);
     #[cfg(not(feature = "shared-library"))]
     {
-        if is_leaping(pc)
-            && let Some(ended) = LEAP_ENDED.get()
+        if is_jumping(pc)
+            && let Some(ended) = PENDING_JUMP_ENDED.get()
         {
             ended(frame.sp, delta);
         }

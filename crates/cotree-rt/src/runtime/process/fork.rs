@@ -53,7 +53,7 @@ unsafe extern "C" fn after_fork() {
     }
 }
 
-/// Forks by other ways than libc's, in the same manner.
+/// Forks by other means than libc's, in the same manner.
 #[cfg(not(feature = "shared-library"))]
 pub fn around_fork<T: PartialEq>(caller: &Caller, child: T, fork: impl FnOnce() -> T) -> T {
     let signals = sys::set_signal_mask(u64::MAX);

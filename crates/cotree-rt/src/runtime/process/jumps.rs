@@ -26,12 +26,12 @@ pub struct JumpTarget {
 
 /// A jump that has been accounted for and is under way.
 #[repr(C)]
-pub struct Leap<'a> {
+pub struct PendingJump<'a> {
     pub target: JumpTarget,
     pub caller: &'a Caller,
 }
 
-impl Leap<'_> {
+impl PendingJump<'_> {
     /// Where it is.
     pub fn at(&self) -> *const c_void {
         core::ptr::from_ref(self).cast()
@@ -42,8 +42,8 @@ impl Leap<'_> {
 /// (`siglongjmp` and `setcontext` restore the signal mask first, and the handler of a signal that was waiting did not
 /// return.) The jump does not take place: what was accounted for is taken back.
 pub fn ended(sp: u64, times: i64) {
-    // SAFETY: the frame of `leap` is still there, and so is that of its caller, which has the jump.
-    let Leap { target, caller } = unsafe { &*jumps::leap_at(sp).cast::<Leap>() };
+    // SAFETY: the frame of `make_jump` is still there, and so is that of its caller, which has the jump.
+    let PendingJump { target, caller } = unsafe { &*jumps::pending_jump_at(sp).cast::<PendingJump>() };
     units::jump_is_unsure();
     account_times(*target, caller, -times);
 }

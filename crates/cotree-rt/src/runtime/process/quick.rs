@@ -5,7 +5,7 @@
 //! frame ends the walk, and its counts are taken back. Then a
 //! [`Walk`](crate::runtime::stack::walk::Walk), which handles all kinds of frames, goes over the same frames again.
 
-use crate::arch::jumps::is_leaping;
+use crate::arch::jumps::is_jumping;
 use crate::arch::registers::FrameRegisters;
 use crate::arch::registers::{Caller, FRAME_POINTER_FIELD, PRESERVED};
 use crate::arch::rules::Rule;
@@ -105,7 +105,7 @@ pub struct TargetFrame<const REGISTERS: bool> {
 
 impl<const REGISTERS: bool> TargetFrame<REGISTERS> {
     /// Counts the calls of the frames below the one with that stack pointer, or within which it seems to lie, but for
-    /// those with stack pointers up to the other one. None: there is something else on the way, and nothing is counted.
+    /// those with stack pointers up to the other one. None: there is something else among them, and nothing is counted.
     #[inline(always)]
     pub fn count(sp: u64, uncounted: u64, delta: i64, caller: &Caller) -> Option<Self> {
         let frames = Frames::get().filter(|_| is_readable(caller, sp))?;
@@ -121,7 +121,7 @@ impl<const REGISTERS: bool> TargetFrame<REGISTERS> {
                 break;
             }
         }
-        usual &= !marks::is_bottom(frame.pc) && !is_leaping(frame.pc);
+        usual &= !marks::is_bottom(frame.pc) && !is_jumping(frame.pc);
         let target = Self { frames, frame, uncounted };
         if !usual {
             target.take_back(delta, caller);

@@ -91,7 +91,7 @@ fn register() {
     marks::RECORDING.set(units::is_recording_at);
     #[cfg(not(feature = "shared-library"))]
     {
-        counting::LEAP_ENDED.set(jumps::ended);
+        counting::PENDING_JUMP_ENDED.set(jumps::ended);
         ending::END_BY.set(signals::end_by);
     }
 }

@@ -24,17 +24,17 @@ pub struct CallSums;
 static FORKED_IN_HANDLER: AtomicBool = AtomicBool::new(false);
 
 impl Recorder for CallSums {
-    type WalkState = Option<Totals>;
+    type Destination = Option<Totals>;
 
     const LASTING_FLAGS: Flags = Flags::HANDLERS_MIXED;
 
     #[inline(always)]
-    fn walk_begins() -> Option<Self::WalkState> {
+    fn walk_begins() -> Option<Self::Destination> {
         Some(Totals::own())
     }
 
     #[inline(always)]
-    fn frame(totals: Self::WalkState, frame: &Activation) {
+    fn frame(totals: Self::Destination, frame: &Activation) {
         if let Some(totals) = totals {
             totals.frame(frame, early::count);
         }

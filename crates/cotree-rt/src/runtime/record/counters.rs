@@ -13,7 +13,7 @@ const FIRST: usize = 0;
 pub struct Counters;
 
 impl Recorder for Counters {
-    type WalkState = ();
+    type Destination = ();
 
     #[inline(always)]
     fn walk_begins() -> Option<()> {

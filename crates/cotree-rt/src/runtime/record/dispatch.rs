@@ -3,13 +3,13 @@
 /// From the table of recorders, a function for each hook that calls all of them in the order of the table.
 macro_rules! recorders {
     ($($module:ident::$recorder:ident,)*) => {
-        /// What the recorders have looked up for a walk.
+        /// Where the recorders put the frames of a stack walk.
         #[derive(Clone, Copy)]
-        struct WalkStates {
-            $($module: <$module::$recorder as Recorder>::WalkState,)*
+        struct Destinations {
+            $($module: <$module::$recorder as Recorder>::Destination,)*
         }
 
-        impl WalkStates {
+        impl Destinations {
             #[inline(always)]
             fn get() -> Option<Self> {
                 Some(Self { $($module: $module::$recorder::walk_begins()?,)* })

@@ -15,15 +15,15 @@ static CAPACITY: AtomicU64 = AtomicU64::new(0);
 pub struct EarlyExits;
 
 impl Recorder for EarlyExits {
-    type WalkState = &'static [Slot];
+    type Destination = &'static [Slot];
 
     #[inline(always)]
-    fn walk_begins() -> Option<Self::WalkState> {
+    fn walk_begins() -> Option<Self::Destination> {
         Some(table()).filter(|table| !table.is_empty())
     }
 
     #[inline(always)]
-    fn frame(table: Self::WalkState, frame: &Activation) {
+    fn frame(table: Self::Destination, frame: &Activation) {
         count_at(table, frame.address | frame.tag, frame.delta);
         if frame.tag == INTERRUPTED {
             current::flag(Flags::INTERRUPTED_FRAME);

@@ -20,7 +20,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering::Relaxed};
 pub struct Queries;
 
 impl Recorder for Queries {
-    type WalkState = ();
+    type Destination = ();
 
     #[inline(always)]
     fn walk_begins() -> Option<()> {
@@ -119,7 +119,7 @@ impl EventWords {
         self.counted().wrapping_sub(self.get(QueryWord::BASE))
     }
 
-    /// The limit of the program strikes at that many events of the thread.
+    /// Sets the limit of the program: it is reached at that many events of the thread.
     fn limit_of_program(self, events: u64, callback: usize) {
         if Debugger::watches(self) {
             DEBUGGER.program_at.store(events, Relaxed);
@@ -130,7 +130,7 @@ impl EventWords {
         }
     }
 
-    /// The limit of the debugger strikes at that many events of the thread. [`NEVER`] removes it.
+    /// Sets the limit of the debugger: it is reached at that many events of the thread. [`NEVER`] removes it.
     fn limit_of_debugger(self, events: u64) {
         if let Some(before) = Debugger::watched() {
             let (at, callback) = Debugger::of_program();
@@ -158,7 +158,7 @@ impl EventWords {
         self.limit(if callback != 0 { at.min(stop) } else { stop }, stop_address());
     }
 
-    /// The limit strikes at that many events of the thread.
+    /// Sets the limit: it is reached at that many events of the thread.
     fn limit(self, events: u64, callback: usize) {
         // A handler that comes in between finds none.
         self.set(QueryWord::LIMIT, 0);
@@ -170,19 +170,19 @@ impl EventWords {
         }
     }
 
-    /// Whom to call if the limit has been reached. It is gone then.
-    fn strike(self) -> Option<usize> {
+    /// Removes the limit if it has been reached, and gives the callback.
+    fn take_reached(self) -> Option<usize> {
         let limit = self.get(QueryWord::LIMIT);
         if limit == 0 || self.counted().wrapping_add(limit).cast_signed() >= 0 {
             return None;
         }
         let callback = self.get(QueryWord::CALLBACK);
         self.set(QueryWord::LIMIT, 0);
-        if Debugger::watches(self) { Some(self.strike_both()) } else { Some(callback as usize) }
+        if Debugger::watches(self) { Some(self.take_reached_of_both()) } else { Some(callback as usize) }
     }
 
-    /// Whom to call first: the debugger, whose limit is gone then, or the program, whose is.
-    fn strike_both(self) -> usize {
+    /// Removes the limit that is reached first, the debugger's or the program's, and gives its callback.
+    fn take_reached_of_both(self) -> usize {
         let (at, callback) = Debugger::of_program();
         if DEBUGGER.at.load(Relaxed) <= self.count() {
             Debugger::forget();
@@ -204,9 +204,9 @@ struct Debugger {
     slab: AtomicPtr<u64>,
     /// The kind.
     index: AtomicUsize,
-    /// At how many events it strikes.
+    /// At how many events it is reached.
     at: AtomicU64,
-    /// At how many the program's strikes.
+    /// At how many events the program's limit is reached.
     program_at: AtomicU64,
     /// The program's callback; 0: it has set no limit.
     program_callback: AtomicUsize,
@@ -271,13 +271,13 @@ unsafe extern "C" fn limit(kind: c_int, events: u64, callback: usize, _caller: &
 }
 
 /// The callback of the first limit that has been reached; 0 if there is none.
-extern "C" fn struck() -> usize {
-    EventWords::all().find_map(EventWords::strike).unwrap_or(0)
+extern "C" fn reached_callback() -> usize {
+    EventWords::all().find_map(EventWords::take_reached).unwrap_or(0)
 }
 
 // Generated code calls it at a safe point if a limit has been reached. It is gone when the callback begins, which may
 // leave by a jump or an exception: then it is the call at the safe point that does not come back.
 //
-// At `cotree_event_stop` a debugger stops: it is the callback of its limit. The program's own limit may strike at the
-// same place.
-safe_points!(struck);
+// At `cotree_event_stop` a debugger stops: it is the callback of its limit. The program's own limit may be
+// reached at the same place.
+safe_points!(reached_callback);

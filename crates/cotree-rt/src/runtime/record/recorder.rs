@@ -8,18 +8,18 @@ use core::ffi::c_int;
 
 /// What a method does at the events in the life of the process. Hooks run in any thread, and in signal handlers too.
 pub trait Recorder {
-    /// What the recorder looks up once per walk of a stack, rather than once per frame.
-    type WalkState: Copy;
+    /// Where the recorder puts frames, which it looks up once per stack walk rather than once per frame.
+    type Destination: Copy;
 
     /// Flags that it sets in the profile which stay when the end of the profile is taken back, since what they speak of
     /// is lost for good.
     const LASTING_FLAGS: Flags = Flags::NONE;
 
     /// Called before the frames of a walk. `None`: nothing is recorded now, by any recorder.
-    fn walk_begins() -> Option<Self::WalkState>;
+    fn walk_begins() -> Option<Self::Destination>;
 
     /// An activation ends without a return.
-    fn frame(_walk: Self::WalkState, _frame: &Activation) {}
+    fn frame(_to: Self::Destination, _frame: &Activation) {}
 
     /// Whether the code address is in code of the recorder's that generated code calls to record something. That has to
     /// look as if it took one instruction of the function: a walk takes the caller for interrupted there.

@@ -36,14 +36,14 @@ recorders! {
 #[derive(Clone, Copy)]
 pub struct Frames {
     image: Image,
-    walks: WalkStates,
+    destinations: Destinations,
 }
 
 impl Frames {
     /// `None`: nothing is recorded now.
     #[inline(always)]
     pub fn get() -> Option<Self> {
-        Some(Self { image: Image::get(), walks: WalkStates::get()? })
+        Some(Self { image: Image::get(), destinations: Destinations::get()? })
     }
 
     /// The unit's image.
@@ -56,7 +56,7 @@ impl Frames {
     #[inline(always)]
     pub fn record(self, pc: u64, tag: u64, delta: i64, registers: Option<&FrameRegisters>) {
         if let Some(frame) = Activation::new(self.image, pc, tag, delta, registers) {
-            self.walks.frame(&frame);
+            self.destinations.frame(&frame);
         }
     }
 }
@@ -65,8 +65,8 @@ impl Frames {
 #[inline]
 pub fn frame(pc: u64, tag: u64, delta: i64, registers: Option<&FrameRegisters>) {
     if let Some(frame) = Activation::new(Image::get(), pc, tag, delta, registers)
-        && let Some(walks) = WalkStates::get()
+        && let Some(destinations) = Destinations::get()
     {
-        walks.frame(&frame);
+        destinations.frame(&frame);
     }
 }

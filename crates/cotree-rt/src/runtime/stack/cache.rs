@@ -38,7 +38,7 @@ struct Set([Entry; 2]);
 /// A cache of `SETS` sets, a power of two, of two entries each.
 pub struct Cache<const SETS: usize>([Set; SETS]);
 
-/// Which of two entries gives way next. (Neither is moved to the other's place: it may be forgotten at that moment.)
+/// Which of two entries is replaced next. (Neither is moved to the other's place: it may be forgotten at that moment.)
 static TURN: AtomicUsize = AtomicUsize::new(0);
 
 impl<const SETS: usize> Cache<SETS> {

@@ -66,7 +66,7 @@ pub fn is_resuming(pc: u64) -> bool {
     (start..start + 128).contains(&pc) && unwind::function_range(pc).is_some_and(|range| range.0 == start)
 }
 
-/// Accounts for frames of this thread in such a way that whoever interrupts that, and walks the same stack, sees it:
+/// Accounts for frames of this thread so that whoever interrupts that, and walks the same stack, sees it:
 /// [`super::walk::Walk::is_accounting`].
 #[inline(always)]
 pub fn accounting<T>(act: impl FnOnce() -> T) -> T {

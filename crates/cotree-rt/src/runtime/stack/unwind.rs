@@ -5,7 +5,7 @@
 //! restored only on request, from the *trail* of the steps since.
 
 use crate::arch::context::{Context, RETURN_FROM_SIGNAL, below_handler};
-use crate::arch::jumps::is_leaping;
+use crate::arch::jumps::is_jumping;
 use crate::arch::registers::{
     AllRegisters, Caller, FRAME_POINTER, FRAME_POINTER_FIELD, FrameRegisters, PRESERVED, RETURN_ADDRESS, STACK_POINTER,
 };
@@ -354,7 +354,7 @@ fn rule_of(entry: &FrameDescriptionEntry<Reader>, row: &Row, key: u64) -> Option
     } else if entry.is_signal_trampoline() {
         None
     } else {
-        Rule::of(row).map(|rule| if is_leaping(key) { rule.uncommon() } else { rule })
+        Rule::of(row).map(|rule| if is_jumping(key) { rule.uncommon() } else { rule })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Walks over stacks.
 
 use crate::arch::context::Context;
-use crate::arch::jumps::is_leaping;
+use crate::arch::jumps::is_jumping;
 use crate::arch::registers::Caller;
 use crate::arch::registers::FrameRegisters;
 use crate::arch::stacks::is_accounting;
@@ -51,7 +51,7 @@ pub struct Walk {
     /// The last frame was the runtime's, counting a path.
     counting: bool,
     /// A jump was passed that has been accounted for and is under way.
-    leaping: bool,
+    jumping: bool,
     /// Some of the frames may have been counted by this thread already: it was interrupted while it did that, or
     /// between that and leaving them.
     accounting: bool,
@@ -77,7 +77,7 @@ impl Walk {
             switches: 0,
             handler: false,
             counting: false,
-            leaping: false,
+            jumping: false,
             accounting: false,
         }
     }
@@ -121,10 +121,10 @@ impl Walk {
     }
 
     fn look_for_accounting(&mut self, pc: u64) {
-        if is_leaping(pc) {
-            self.leaping = true;
+        if is_jumping(pc) {
+            self.jumping = true;
         } else if is_accounting(pc) {
-            self.accounting |= !core::mem::take(&mut self.leaping);
+            self.accounting |= !core::mem::take(&mut self.jumping);
         } else {
             self.accounting |= marks::is_unwinder(pc);
         }

@@ -18,7 +18,7 @@ const COUNT_METRIC: &str = "__cotree_path_metric";
 /// What is inlined wherever a path is counted in a hash table; the second one for functions that signal handlers may
 /// run.
 const FAST: [&str; 2] = ["__cotree_count_path", "__cotree_count_path_at_once"];
-/// The weights of a branch that usually goes the first way.
+/// The weights of a branch that usually takes its first edge.
 const USUALLY: [u32; 2] = [2000, 1];
 
 /// The word of the slab that leads to the path's bucket if that was the last one counted among those of the same hash:

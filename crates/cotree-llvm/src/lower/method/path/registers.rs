@@ -89,7 +89,7 @@ impl<'a, 'm> PathRegisters<'a, 'm> {
         if self.array.is_some() { counters.builder.address_to_int(value, counters.int64) } else { value }
     }
 
-    /// The sum of what a register holds and a number. An address may leave the array on the way, so nothing is
+    /// The sum of what a register holds and a number. An address may leave the array in between, so nothing is
     /// promised.
     pub(super) fn plus(&self, counters: &Counters<'m>, value: Value<'m>, constant: i64) -> Value<'m> {
         let number = counters.int64.signed(constant);

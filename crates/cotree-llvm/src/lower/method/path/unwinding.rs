@@ -47,7 +47,7 @@ impl Linear {
 pub(super) struct Effect {
     /// What registers hold after it. The others keep their values.
     registers: BTreeMap<Reg, Linear>,
-    /// The numbers of the paths that are counted on the way.
+    /// The numbers of the paths that are counted by it.
     counted: Vec<Linear>,
 }
 

@@ -10,7 +10,7 @@ use llvm_sys::{LLVMCallConv, LLVMLinkage, LLVMVisibility};
 
 /// The runtime's function that empties the window.
 const FULL: &str = "__cotree_trace_full";
-/// The weights of a branch that hardly ever goes the first way.
+/// The weights of a branch that hardly ever takes its first edge.
 pub(super) const HARDLY: [u32; 2] = [1, 20_000];
 
 /// How a unit's traces are recorded.

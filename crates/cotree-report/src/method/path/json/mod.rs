@@ -182,9 +182,9 @@ fn class(class: PathClass) -> &'static str {
     }
 }
 
-/// What a path is.
+/// The blocks, edges and lines of a path.
 #[derive(Serialize)]
-struct JsonWay {
+struct JsonRoute {
     blocks: Vec<u32>,
     edges: Vec<u32>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -197,7 +197,7 @@ struct JsonWay {
     lines: Vec<JsonLine>,
 }
 
-impl JsonWay {
+impl JsonRoute {
     fn of(paths: &Paths<'_>, path: &Path, until: Option<Site>) -> Self {
         Self {
             blocks: blocks(&path.blocks),
@@ -231,13 +231,13 @@ struct JsonPath {
     sum: Option<u64>,
     class: &'static str,
     #[serde(flatten)]
-    way: JsonWay,
+    route: JsonRoute,
 }
 
 impl JsonPath {
     fn of(paths: &Paths<'_>, e: &Executed) -> Self {
-        let way = JsonWay::of(paths, &e.path, None);
-        Self { number: e.number, count: e.count, sum: e.sum, class: class(e.path.class()), way }
+        let route = JsonRoute::of(paths, &e.path, None);
+        Self { number: e.number, count: e.count, sum: e.sum, class: class(e.path.class()), route }
     }
 }
 
@@ -257,7 +257,7 @@ struct JsonPending<'a> {
     end: JsonEnd<'a>,
     from_entry: bool,
     #[serde(flatten)]
-    way: JsonWay,
+    route: JsonRoute,
 }
 
 /// Activations that ended at a call.
@@ -340,7 +340,7 @@ fn function_of<'a>(paths: &Paths<'a>, totals: &Totals, beginnings: &[Beginning])
         let path = paths.pending(p)?;
         let end = JsonEnd::of(&of, p.site, p.count)?;
         let from_entry = path.start == PathStart::Entry;
-        Some(JsonPending { prefix: p.prefix, end, from_entry, way: JsonWay::of(paths, &path, Some(p.site)) })
+        Some(JsonPending { prefix: p.prefix, end, from_entry, route: JsonRoute::of(paths, &path, Some(p.site)) })
     });
     JsonFunction {
         symbol: &facts.symbol,

@@ -97,7 +97,7 @@ pub fn write(run: &PathUnit<'_>, other: &PathUnit<'_>, options: &PathsOptions, o
                 grouped(e.count.into()),
                 super::class_name(e.path.class()).to_owned(),
             ];
-            Some(Row::new(cells, view.way_of(&paths, &What::Path(e.number, e.path.class()))))
+            Some(Row::new(cells, view.described(&paths, &What::Path(e.number, e.path.class()))))
         })
         .collect();
     rows::write(options, &[number("instructions"), number("share"), number("count"), text("from→to")], &list, out)

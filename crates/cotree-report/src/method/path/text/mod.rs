@@ -145,7 +145,7 @@ impl View<'_> {
                 What::Path(_, class) => class_name(class).into(),
                 What::SelfLoop(_) => "one block".into(),
             });
-            rows.push(Row::new(cells, self.way_of(paths, &hot.what)));
+            rows.push(Row::new(cells, self.described(paths, &hot.what)));
         }
         let by = match self.options.by {
             By::Instructions => "instructions",
@@ -231,15 +231,15 @@ impl View<'_> {
                 let call = call(of, &writer, pending.site);
                 let Some(path) = paths.pending(pending) else { continue };
                 let from = if path.start == PathStart::Entry { "from the entry, " } else { "" };
-                let way = self.way(&paths, &path, Some(pending.site));
-                row(pending.count, &path.blocks, format!("{from}{way}, in the call of {call}"));
+                let route = self.route(&paths, &path, Some(pending.site));
+                row(pending.count, &path.blocks, format!("{from}{route}, in the call of {call}"));
             }
             for &(site, count) in &profile.cut_short {
                 let call = call(of, &writer, site);
                 row(count, &[], format!("in the call of {call}, after the path was counted"));
             }
             for &(site, count) in &profile.unresolved {
-                row(count, &[], format!("in the call of {}, by an unknown way", call(of, &writer, site)));
+                row(count, &[], format!("in the call of {}, by an unknown path", call(of, &writer, site)));
             }
         }
         if rows.is_empty() {

@@ -28,7 +28,7 @@ pub struct PathsOptions {
     pub covering: Option<f64>,
     /// Also what edge counts would have predicted.
     pub predicted: bool,
-    /// Also what is otherwise only counted, and long ways whole.
+    /// Also items of which only the number is shown otherwise, and long paths whole.
     pub verbose: bool,
     /// How to show names.
     pub names: Names,

@@ -59,12 +59,12 @@ pub fn write(
                     grouped(e.path.blocks.len() as u128),
                     class_name(e.path.class()).to_owned(),
                 ];
-                let way = view.way_of(&paths, &What::Path(e.number, e.path.class()));
+                let route = view.described(&paths, &What::Path(e.number, e.path.class()));
                 let more = only.nearest.as_ref().map_or_else(
                     || "no path began there in the other run".into(),
                     |fork| fork_text(&view, &paths, e.number, fork),
                 );
-                Some(Row { cells, text: way, more: Some(more) })
+                Some(Row { cells, text: route, more: Some(more) })
             })
             .collect();
         let columns = [number("instructions"), number("count"), number("blocks"), text("from→to")];

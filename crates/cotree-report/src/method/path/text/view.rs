@@ -30,18 +30,18 @@ impl View<'_> {
     }
 
     /// The function, the path's number, and its lines.
-    pub(super) fn way_of(&self, paths: &Paths<'_>, what: &What) -> String {
+    pub(super) fn described(&self, paths: &Paths<'_>, what: &What) -> String {
         let name = self.name(&paths.of);
         let Some(path) = what.path(paths) else { return name };
-        let way = self.way(paths, &path, None);
+        let route = self.route(paths, &path, None);
         match what {
-            What::Path(number, _) => format!("{name} #{number}: {way}"),
-            What::SelfLoop(_) => format!("{name}: {way}"),
+            What::Path(number, _) => format!("{name} #{number}: {route}"),
+            What::SelfLoop(_) => format!("{name}: {route}"),
         }
     }
 
     /// The lines of a path, after those of its context.
-    pub(super) fn way(&self, paths: &Paths<'_>, path: &Path, until: Option<Site>) -> String {
+    pub(super) fn route(&self, paths: &Paths<'_>, path: &Path, until: Option<Site>) -> String {
         let writer = self.writer(&paths.of);
         let mut file = None;
         let mut write = |blocks: &[Block], until: Option<Site>| {

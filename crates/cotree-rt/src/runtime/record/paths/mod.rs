@@ -20,7 +20,7 @@ use core::ffi::c_int;
 pub struct Paths;
 
 impl Recorder for Paths {
-    type WalkState = ();
+    type Destination = ();
 
     const LASTING_FLAGS: Flags = Flags::PATHS_MISSING;
 

@@ -29,17 +29,17 @@ const PROCESS_OVER: u8 = 1;
 pub struct Trace;
 
 impl Recorder for Trace {
-    type WalkState = Option<Window>;
+    type Destination = Option<Window>;
 
     const LASTING_FLAGS: Flags = Flags::TRACE_CUT.with(Flags::TRACE_LOST).with(Flags::TRACE_PAUSED);
 
     #[inline(always)]
-    fn walk_begins() -> Option<Self::WalkState> {
+    fn walk_begins() -> Option<Self::Destination> {
         Some(Window::own())
     }
 
     #[inline(always)]
-    fn frame(window: Self::WalkState, frame: &Activation) {
+    fn frame(window: Self::Destination, frame: &Activation) {
         if let Some(window) = window {
             match (frame.tag == INTERRUPTED, frame.delta < 0) {
                 (false, false) => window.append_frame(TraceRecord::UNWOUND, frame.address | frame.tag),
