@@ -14,7 +14,7 @@ use std::process::Command;
 /// What is checked each time: programs, and the option.
 const USUALLY: [(&str, &str); 2] = [("lua", "-flto=thin"), ("lua-c++", "-flto=full")];
 
-/// Programs with hash tables by the addresses of their constants: where these lie decides which ways are taken.
+/// Programs with hash tables by the addresses of their constants: where these lie decides which paths are taken.
 const HASHES_ADDRESSES: [&str; 2] = ["lua", "lua-c++"];
 
 /// Adds all cases.

@@ -109,12 +109,12 @@ pub fn write(results: &Results, out: &mut String) -> std::fmt::Result {
         "## Traces\n\nThe whole execution, block by block, and a ring of its newest part: instructions over the build without counters, those of the \
          compression among them, and the bits that a block takes, as they are written and as they are in the file.\n\n{table}"
     )?;
-    write_ways(results, out)
+    write_encodings(results, out)
 }
 
-/// Each way of tracing, beside a record of each branch (Ball & Larus 1994, Table 3).
-fn write_ways(results: &Results, out: &mut String) -> std::fmt::Result {
-    let ways = [
+/// Each encoding of traces, beside a record of each branch (Ball & Larus 1994, Table 3).
+fn write_encodings(results: &Results, out: &mut String) -> std::fmt::Result {
+    let encodings = [
         variants::TRACE_BRANCHES,
         variants::TRACE_BY[0],
         variants::TRACE_BY[1],
@@ -123,7 +123,7 @@ fn write_ways(results: &Results, out: &mut String) -> std::fmt::Result {
     ];
     let measured = known(results, |program| {
         let of = |name: &str| Some((program.counted.get(name)?.instructions, *traced(program, name)?));
-        let found: Option<Vec<(u64, Traced)>> = ways.iter().map(|name| of(name)).collect();
+        let found: Option<Vec<(u64, Traced)>> = encodings.iter().map(|name| of(name)).collect();
         Some((program.counted.get(variants::NONE)?.instructions, found?))
     });
     if measured.is_empty() {
@@ -132,12 +132,12 @@ fn write_ways(results: &Results, out: &mut String) -> std::fmt::Result {
     let names = ["per branch", "witnesses", "bits", "paths", "auto"];
     let titles = names.iter().map(|name| format!("{name}, MB")).chain(names.iter().map(|name| (*name).to_owned()));
     let mut table = Table::new(std::iter::once("program".to_owned()).chain(titles));
-    let row = |name: &str, none: u64, ways: &[(u64, Traced)]| {
-        let bytes = ways.iter().map(|(_, traced)| mega(traced.bytes));
-        let over = ways.iter().map(|(instructions, _)| percent(Some(*instructions as f64 / none.max(1) as f64)));
+    let row = |name: &str, none: u64, encodings: &[(u64, Traced)]| {
+        let bytes = encodings.iter().map(|(_, traced)| mega(traced.bytes));
+        let over = encodings.iter().map(|(instructions, _)| percent(Some(*instructions as f64 / none.max(1) as f64)));
         std::iter::once(name.to_owned()).chain(bytes).chain(over).collect::<Vec<_>>()
     };
-    let (mut base, mut sums) = (0, vec![(0, Traced::default()); ways.len()]);
+    let (mut base, mut sums) = (0, vec![(0, Traced::default()); encodings.len()]);
     for (program, (none, found)) in &measured {
         table.row(row(program.name, *none, found));
         base += none;

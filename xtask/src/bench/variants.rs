@@ -33,7 +33,7 @@ impl Tool {
     }
 }
 
-/// One way to build.
+/// One set of build options.
 #[derive(Clone)]
 pub struct Variant {
     /// As the tables name it.
@@ -75,11 +75,11 @@ pub const EVENTS: &str = "cotree events";
 pub const NAIVE_EVENTS: &str = "cotree events, naive";
 /// The first, with limits.
 pub const EVENT_LIMITS: &str = "cotree events, --event-limit";
-/// Whole executions, each function by the cheapest way.
+/// Whole executions, each function by the cheapest encoding.
 pub const TRACE: &str = "cotree trace";
 /// The newest part of them.
 pub const TRACE_RING: &str = "cotree trace, --trace-ring 16M";
-/// By one way for all functions.
+/// By one encoding for all functions.
 pub const TRACE_BY: [&str; 3] =
     ["cotree trace, --trace-by witness", "cotree trace, --trace-by bits", "cotree trace, --trace-by paths"];
 /// With a record of each branch, as before there were witnesses.

@@ -1,4 +1,4 @@
-//! The ways in which programs of the soak test are built.
+//! The variants in which programs of the soak test are built.
 
 use super::recipe::Recipe;
 use crate::tools::{Clang, find};
@@ -42,7 +42,7 @@ const LEVELS: [Level; 5] = [
 
 /// What a link is told, and what is done with the profiles.
 #[derive(Clone, Copy, Debug)]
-pub struct Way {
+pub struct Variant {
     /// A method, and what is switched on or off. `own.cotree` is an edge profile of the program at the same level, and
     /// `other.cotree` one of the next seed's program.
     pub options: &'static str,
@@ -52,21 +52,21 @@ pub struct Way {
     pub merged: bool,
 }
 
-impl Way {
+impl Variant {
     /// What is there by default.
-    pub const EDGE: Way = way("--profile edge");
+    pub const EDGE: Variant = variant("--profile edge");
 }
 
-const fn way(options: &'static str) -> Way {
-    Way { options, driver: "", merged: false }
+const fn variant(options: &'static str) -> Variant {
+    Variant { options, driver: "", merged: false }
 }
 
-const fn linked(options: &'static str, driver: &'static str) -> Way {
-    Way { options, driver, merged: false }
+const fn linked(options: &'static str, driver: &'static str) -> Variant {
+    Variant { options, driver, merged: false }
 }
 
-const fn merged(options: &'static str) -> Way {
-    Way { options, driver: "", merged: true }
+const fn merged(options: &'static str) -> Variant {
+    Variant { options, driver: "", merged: true }
 }
 
 /// What a link is told: a method, and what is switched on or off.
@@ -107,18 +107,18 @@ pub const OPTIONS: [&str; 34] = [
     "--profile trace --trace-by witness",
 ];
 
-/// Ways beside those.
-const MORE: [Way; 19] = [
-    way("--use own.cotree"),
-    way("--use other.cotree"),
-    way("--weights own.cotree"),
-    way("--weights other.cotree --profile path --verify"),
-    way("--threads off"),
-    way("--threads off --profile path --verify"),
-    way("--profile path --path-metric events --verify"),
-    way("--profile path --path-metric cycles"),
-    way("--profile path --path-limit 20"),
-    way("--profile events-calls --lto on"),
+/// Variants besides those.
+const MORE: [Variant; 19] = [
+    variant("--use own.cotree"),
+    variant("--use other.cotree"),
+    variant("--weights own.cotree"),
+    variant("--weights other.cotree --profile path --verify"),
+    variant("--threads off"),
+    variant("--threads off --profile path --verify"),
+    variant("--profile path --path-metric events --verify"),
+    variant("--profile path --path-metric cycles"),
+    variant("--profile path --path-limit 20"),
+    variant("--profile events-calls --lto on"),
     linked("--profile edge", "-fuse-ld=mold"),
     linked("--profile edge", "-fuse-ld=gold"),
     linked("--profile ipath", "-fuse-ld=mold"),
@@ -134,27 +134,27 @@ const MORE: [Way; 19] = [
 #[derive(Clone, Copy)]
 pub struct Build {
     pub level: Level,
-    pub way: Way,
+    pub variant: Variant,
 }
 
 impl Build {
     /// All of them, for which the tools are there.
     pub fn all() -> Vec<Build> {
         let levels = LEVELS.iter().filter(|level| level.clang.is_none_or(|clang| find(&clang.c()).is_some()));
-        let is_there = |way: &Way| way.driver.strip_prefix("-fuse-ld=").is_none_or(|ld| find(ld).is_some());
-        let ways: Vec<Way> = OPTIONS.iter().copied().map(way).chain(MORE).filter(is_there).collect();
-        levels.flat_map(|&level| ways.iter().map(move |&way| Build { level, way })).collect()
+        let is_there = |variant: &Variant| variant.driver.strip_prefix("-fuse-ld=").is_none_or(|ld| find(ld).is_some());
+        let variants: Vec<Variant> = OPTIONS.iter().copied().map(variant).chain(MORE).filter(is_there).collect();
+        levels.flat_map(|&level| variants.iter().map(move |&variant| Build { level, variant })).collect()
     }
 
     /// The recipe's program can be built so: one that is linked statically loads no libraries, and a profile that has
     /// no function of a library, which may never have been loaded, is refused for it.
     pub fn suits(self, recipe: &Recipe) -> bool {
-        let excludes_libraries = self.way.driver.contains("-static") || self.way.options.contains(".cotree");
+        let excludes_libraries = self.variant.driver.contains("-static") || self.variant.options.contains(".cotree");
         !(excludes_libraries && recipe.has_library())
     }
 
     pub fn name(self) -> String {
-        let Way { options, driver, merged } = self.way;
+        let Variant { options, driver, merged } = self.variant;
         let parts = [&*self.level.name(), options, driver, if merged { "merged" } else { "" }];
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
     }

@@ -1,6 +1,6 @@
 //! What a seed stands for: which ingredients, in which order, and how the program ends.
 
-use super::builds::Way;
+use super::builds::Variant;
 use super::ingredients::{Doubts, INGREDIENTS, Ingredient, Timing};
 use super::random::Random;
 use std::collections::BTreeSet;
@@ -89,14 +89,14 @@ impl Recipe {
         self.kept().map(|piece| piece.ingredient.doubts).max().unwrap_or(Doubts::Never).max(killed)
     }
 
-    /// What may be declared with this way to build.
-    pub fn doubts_of(&self, way: Way) -> Doubts {
+    /// What may be declared with this variant.
+    pub fn doubts_of(&self, variant: Variant) -> Doubts {
         let threads = self.kept().any(|piece| piece.ingredient.threads);
         match self.doubts() {
             // A ring holds what came last, and says so. Without counters per thread increments of threads are lost.
-            _ if way.options.contains("trace-ring") => Doubts::Allowed,
-            _ if way.options.contains("--threads off") && threads => Doubts::Allowed,
-            Doubts::InTraces if !way.options.contains("trace") => Doubts::Never,
+            _ if variant.options.contains("trace-ring") => Doubts::Allowed,
+            _ if variant.options.contains("--threads off") && threads => Doubts::Allowed,
+            Doubts::InTraces if !variant.options.contains("trace") => Doubts::Never,
             doubts => doubts,
         }
     }

@@ -1,6 +1,6 @@
 //! One program in one build: compiled, linked, run, and held against its own tally and against plain clang.
 
-use super::builds::{Build, Level, Way};
+use super::builds::{Build, Level, Variant};
 use super::counts::Counts;
 use super::ingredients::{Doubts, Timing};
 use super::program::{LIBRARY, Program};
@@ -20,7 +20,7 @@ use std::time::Duration;
 const LONGEST_RUN: Duration = Duration::from_secs(60);
 const LONGEST_BUILD: Duration = Duration::from_secs(300);
 
-/// In what way a build is wrong.
+/// How a build is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// A count under "exact" is not what happened.
@@ -146,10 +146,10 @@ impl Workshop {
         Ok(())
     }
 
-    fn link(&self, subject: &Subject, Build { level, way }: Build, program: &str) -> Result<(), Fault> {
+    fn link(&self, subject: &Subject, Build { level, variant }: Build, program: &str) -> Result<(), Fault> {
         for (output, options) in linking(subject.recipe, &subject.program, program) {
-            let mut link = self.driver(level, way.options, subject.recipe.cxx());
-            link.args([level.level, "-g"]).args(way.driver.split_whitespace()).args(options).args(["-o", output]);
+            let mut link = self.driver(level, variant.options, subject.recipe.cxx());
+            link.args([level.level, "-g"]).args(variant.driver.split_whitespace()).args(options).args(["-o", output]);
             build(&mut link)?;
         }
         Ok(())
@@ -181,7 +181,7 @@ impl Workshop {
     fn own(&self, subject: &Subject, level: Level) -> Result<(), Fault> {
         if subject.own.borrow().as_ref().is_none_or(|(made, _)| *made != level) {
             let profiles = self.empty("own")?;
-            self.link(subject, Build { level, way: Way::EDGE }, "counted")?;
+            self.link(subject, Build { level, variant: Variant::EDGE }, "counted")?;
             self.runs(subject, "counted", "own")?;
             self.merge(&profiles, "own.cotree")?;
             let counts = self.counts(&[self.folder.join("own.cotree")])?;
@@ -207,26 +207,26 @@ impl Workshop {
 
     /// Links, runs and checks one build; gives how many numbers agree.
     pub fn check(&self, subject: &Subject, build: Build) -> Result<usize, Fault> {
-        let (recipe, Build { level, way }) = (subject.recipe, build);
-        let is_of_events = way.options.contains("--profile events") && level.keeps_frames();
-        if way.options.contains("own.cotree") || is_of_events {
+        let (recipe, Build { level, variant }) = (subject.recipe, build);
+        let is_of_events = variant.options.contains("--profile events") && level.keeps_frames();
+        if variant.options.contains("own.cotree") || is_of_events {
             self.own(subject, level)?;
         }
-        if way.options.contains("other.cotree") {
+        if variant.options.contains("other.cotree") {
             self.other(subject, level)?;
         }
         self.link(subject, build, "program")?;
         let profiles = self.empty("profiles")?;
         let mut ran = self.runs(subject, "program", "profiles")?;
-        if way.merged {
+        if variant.merged {
             let again = self.runs(subject, "program", "profiles")?;
             ran.tally.iter_mut().zip(&again.tally).for_each(|(tally, more)| *tally += more);
         }
-        if way.options.contains("none") || way.options.contains("--use") {
+        if variant.options.contains("none") || variant.options.contains("--use") {
             return Ok(0);
         }
         let (of_runs, profiles) = (finished(&profiles)?, profiles);
-        let strict = recipe.doubts_of(way) == Doubts::Never;
+        let strict = recipe.doubts_of(variant) == Doubts::Never;
         if of_runs.is_empty() {
             return Err(fault(Kind::Profile, "there is no profile"));
         }
@@ -234,7 +234,7 @@ impl Workshop {
         if !live.is_empty() && recipe.doubts() == Doubts::Never {
             return Err(fault(Kind::Profile, format!("unfinished: {live:?}")));
         }
-        let counts = if way.merged {
+        let counts = if variant.merged {
             self.merge(&profiles, "merged.cotree")?;
             self.counts(&[self.folder.join("merged.cotree")])?
         } else {
@@ -250,7 +250,7 @@ impl Workshop {
         if !wrong.is_empty() {
             return Err(fault(Kind::WrongCount, wrong.join("\n")));
         }
-        if way.options.contains("--verify") {
+        if variant.options.contains("--verify") {
             for profile in &of_runs {
                 let mut verify = self.command(&self.cotree);
                 verify.arg("verify").args(strict.then_some("--strict")).arg(profile);

@@ -69,14 +69,14 @@ pub fn check(context: &Context, name: &str) -> Result<String> {
     ensure!(last.contains(CRASHES), "the end of the trace: {last}");
     let parted =
         command::text(context.cotree().current_dir(&folder).args(["diff", "--trace", "good.cotree", "bad.cotree"]))?;
-    let (before, ways) = parted.split_once("the first trace goes on:").context("no way of the first trace")?;
-    let (first, second) = ways.split_once("the second trace goes on:").context("no way of the second trace")?;
+    let (before, after) = parted.split_once("the first trace goes on:").context("nothing of the first trace")?;
+    let (first, second) = after.split_once("the second trace goes on:").context("nothing of the second trace")?;
     let executing = before.split_once("under way there, innermost first:").is_some_and(|(_, stack)| {
         let innermost = stack.trim_start();
         innermost.starts_with(EXECUTES) && innermost.lines().next().is_some_and(|line| line.contains("lvm.c:1293"))
     });
     ensure!(executing, "they part elsewhere: {parted}");
-    ensure!(!first.contains("without a return") && second.contains(CRASHES), "the ways on: {parted}");
+    ensure!(!first.contains("without a return") && second.contains(CRASHES), "how they go on: {parted}");
     let same = before.lines().next().context("an empty comparison")?.to_owned();
     fs::remove_dir_all(&folder)?;
     Ok(same)
