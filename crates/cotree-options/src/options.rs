@@ -17,11 +17,11 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// Heading of options that are about profiles that exist already.
-pub(crate) const REUSE: &str = "Check a profile, or build by one";
+pub(crate) const REUSE: &str = "Check a profile, or build with one";
 /// Heading of options that only some methods have.
-pub(crate) const ONE_METHOD: &str = "Of some profiles only";
+pub(crate) const ONE_METHOD: &str = "For some profiles only";
 /// Heading of options that change the cost of counting and no count.
-pub(crate) const EXPERT: &str = "For experts: where probes go, to see what it saves";
+pub(crate) const EXPERT: &str = "For experts: where probes go";
 /// Heading of options that are for tests and measurements of cotree itself.
 pub(crate) const TESTS: &str = "For tests of cotree itself";
 
@@ -39,8 +39,8 @@ pub struct BuildOptions {
     #[arg(long, help_heading = REUSE, value_parser = switch(), value_name = "on|off", num_args = 0..=1,
         require_equals = true, default_missing_value = "on")]
     pub verify: Option<bool>,
-    /// With counters of blocks and edges: count whom each call through a pointer leads to, too (cotree report
-    /// --targets)
+    /// With counters of blocks and edges: also count which functions each call through a pointer reaches (cotree
+    /// report --targets)
     #[arg(long, hide_short_help = true, value_parser = switch(), value_name = "on|off", num_args = 0..=1,
         require_equals = true, default_missing_value = "on")]
     pub targets: Option<bool>,
@@ -59,112 +59,116 @@ pub struct BuildOptions {
     #[arg(long, hide_short_help = true, value_parser = switch(), value_name = "on|off", num_args = 0..=1,
         require_equals = true, default_missing_value = "on")]
     pub mcdc: Option<bool>,
-    /// A profile of earlier runs (or a folder), which shows where counters are cheap
+    /// A profile of earlier runs, or a folder of profiles, that says where counters are cheap
     ///
-    /// The program is also compiled by it.
+    /// The profile guides the optimiser, too, as with `--use`.
     #[arg(long, help_heading = REUSE, value_parser = absolute, value_name = "FILE")]
     pub weights: Option<PathBuf>,
-    /// Count nothing, and compile by the counts of earlier runs, of a profile or a folder of some (PGO)
+    /// Count nothing, and optimise by the counts of earlier runs (PGO), from a profile or a folder of profiles
     #[arg(long = "use", help_heading = REUSE, value_parser = absolute, value_name = "FILE")]
     #[serde(rename = "use")]
     pub use_profile: Option<PathBuf>,
-    /// Build in where profiles go, as a pattern like that of COTREE_FILE, which holds where that is not set [default:
-    /// %n.%p.cotree]
+    /// Where the program writes its profile if COTREE_FILE is not set when it runs: a pattern of the same form
+    /// [default: %n.%p.cotree]
     ///
-    /// For processes that are started without their caller's environment, and for those with more rights than their
-    /// caller, which write no profile otherwise. A relative path is one of the folder where the build is started.
+    /// For processes that are started without their caller's environment. Processes with more rights than their caller
+    /// (setuid) ignore COTREE_FILE, and only write a profile if they are built with this option. A relative path starts
+    /// at the folder where the build is started.
     #[arg(long, hide_short_help = true, value_parser = absolute, value_name = "PATTERN")]
     pub profile_file: Option<PathBuf>,
     /// Count after the compiler's inlining (late), or before it (early) [default: late]
     ///
-    /// `late` is after the compiler's own simplifications, too. `early` is exact in terms of the source, but costs
-    /// more.
+    /// `late` counts the code that the compiler's own simplifications have left. `early` counts the code as the source
+    /// has it, which costs more.
     #[arg(long, value_enum, value_name = "WHEN", hide_possible_values = true)]
     pub at: Option<At>,
-    /// Optimise modules as one (on), or each by itself (off) [default: as clang is told]
+    /// Optimise all modules together (on), or each by itself (off) [default: as the build asks]
     ///
-    /// Clang is told by -flto where it links, cargo by the `lto` of its profile. Each module counts what it did.
+    /// Clang asks for it with -flto at the link, cargo with `lto` in its profile. Probes are put in before modules are
+    /// joined, so the counts are the same.
     #[arg(long, value_parser = switch(), value_name = "on|off")]
     pub lto: Option<bool>,
-    /// Measure only functions of such names (`*` and `?` match any)
+    /// Measure only functions whose names match PATTERN (`*` matches any text, `?` any character)
     ///
     /// May be repeated.
     #[arg(long, value_delimiter = ';', value_name = "PATTERN")]
     pub include: Vec<String>,
-    /// Leave out functions of such names
+    /// Leave out functions whose names match PATTERN
     #[arg(long, value_delimiter = ';', value_name = "PATTERN")]
     pub exclude: Vec<String>,
-    /// Leave out functions of such source files
+    /// Leave out functions from source files that match PATTERN
     #[arg(long, value_delimiter = ';', value_name = "PATTERN")]
     pub exclude_file: Vec<String>,
-    /// Counters per thread: auto (as the program needs), on or off [default: auto]
+    /// Give each thread its own counters: auto (as the program needs), on or off [default: auto]
     ///
-    /// `word` means always, too, for programs that use the GS register themselves. `off` is for programs of one thread.
+    /// `word` is `on` for programs that use the GS register themselves. `off` is for programs that never start a
+    /// thread.
     #[arg(long, value_enum, value_name = "HOW", hide_possible_values = true)]
     pub threads: Option<Threads>,
     /// With paths across functions: let each call keep the path that led to it, so that `cotree paths --pending` can
-    /// tell them after a crash; costs some instructions [default: off]
+    /// show these paths after a crash; costs some instructions [default: off]
     #[arg(long, help_heading = ONE_METHOD, value_parser = switch(), value_name = "on|off", num_args = 0..=1,
         require_equals = true, default_missing_value = "on")]
     pub pending: Option<bool>,
-    /// What instructions cost, by opcode, callee, function or line (docs/events.md): a kind of events of one's own,
-    /// such as fuel
+    /// A file that says what instructions cost, by opcode, callee, function or line: a kind of event of your own, such
+    /// as fuel (docs/events.md)
     #[arg(long, help_heading = ONE_METHOD, value_parser = absolute, value_name = "FILE")]
     pub event_costs: Option<PathBuf>,
-    /// With event counts: stop the program, or call it back, when a limit is reached that it has set itself
+    /// With event counts: let the program set a limit, and be stopped or called back when that is reached
     ///
     /// The program sets limits with `cotree_event_limit` of cotree.h.
     #[arg(long, help_heading = ONE_METHOD, value_parser = switch(), value_name = "on|off", num_args = 0..=1,
         require_equals = true, default_missing_value = "on")]
     pub event_limit: Option<bool>,
-    /// With path profiles: what each path adds up beside its count [default: count]
+    /// With path profiles: what to add up for each path besides its count [default: count]
     #[arg(long, value_enum, help_heading = ONE_METHOD)]
     pub path_metric: Option<PathMetric>,
-    /// With traces: keep only the newest part, of this size in all threads together (64M, say) [default: all of it]
+    /// With traces: keep only the newest part, SIZE for all threads together, such as 64M [default: keep everything]
     #[arg(long, help_heading = ONE_METHOD, value_parser = ring_size, value_name = "SIZE")]
     pub trace_ring: Option<u64>,
-    /// With traces: threads record nothing before they call cotree_trace_start (cotree.h)
+    /// With traces: record nothing in a thread until it calls cotree_trace_start (cotree.h)
     #[arg(long, help_heading = ONE_METHOD, value_parser = switch(), value_name = "on|off", num_args = 0..=1,
         require_equals = true, default_missing_value = "on")]
     pub trace_off: Option<bool>,
-    /// With traces: functions that call others say at what time they begin, by the processor's time stamp counter
+    /// With traces: record when each function that calls others begins, by the processor's time stamp counter
     #[arg(long, help_heading = ONE_METHOD, value_parser = switch(), value_name = "on|off", num_args = 0..=1,
         require_equals = true, default_missing_value = "on")]
     pub trace_time: Option<bool>,
-    /// With traces: tell the addresses that loads, stores or both access
+    /// With traces: record the addresses that loads, stores or both access
     #[arg(long, value_enum, help_heading = ONE_METHOD)]
     pub trace_addresses: Option<TraceAddresses>,
-    /// Put counters where code is expected to run rarely (max) or, to see what that saves, often (min) [default: max]
+    /// Put counters where code is expected to run rarely (max), or often, to see what max saves (min) [default: max]
     #[arg(long, value_enum, help_heading = EXPERT)]
     pub spanning_tree: Option<SpanningTree>,
-    /// Let loop variables count in place of counters where they can (on), or never (off) [default: on]
+    /// Use loop variables in place of counters where these would count the same (on), or never (off) [default: on]
     ///
-    /// In path profiles that concerns loops of a single block.
+    /// In path profiles this only concerns loops of a single block.
     #[arg(long, value_parser = switch(), value_name = "on|off", help_heading = EXPERT)]
     pub affine: Option<bool>,
-    /// Keep counters of tight loops in registers while these run (on), or in memory at all times (off) [default: on]
+    /// Keep counters of tight loops in registers while the loops run (on), or in memory at all times (off) [default:
+    /// on]
     ///
-    /// With this and --affine off every count is in memory at all times, also when the process is killed.
+    /// With both this and --affine off, every count is in memory at all times, even when the process is killed.
     #[arg(long, value_parser = switch(), value_name = "on|off", help_heading = EXPERT)]
     pub promote: Option<bool>,
-    /// With edge profiles: keep counters that are expected to run rarely out of line (on), or lay out code without such
-    /// guesses (off) [default: on]
+    /// With edge profiles: move counters that are expected to run rarely out of line (on), or leave the layout of code
+    /// to the code generator (off) [default: on]
     ///
-    /// `cotree instrument` leaves that to who compiles. Counts are the same either way.
+    /// `cotree instrument` generates no code, so it ignores this option. Counts are the same either way.
     #[arg(long, value_parser = switch(), value_name = "on|off", help_heading = EXPERT)]
     pub branch_hints: Option<bool>,
-    /// Derive the entries of functions that are only called from known places from their callers (on), or count them
-    /// all the same (off) [default: on]
+    /// Where all callers of a function are known, derive its entries from them (on), or count its entries, too (off)
+    /// [default: on]
     #[arg(long, value_parser = switch(), value_name = "on|off", help_heading = EXPERT)]
     pub interprocedural_flow: Option<bool>,
-    /// With path profiles: count this many paths of a function in an array, all if it has no more, and the others
-    /// in a hash table, which takes longer [default: 1024]
+    /// With path profiles: count at most this many paths of a function in an array, and its other paths in a hash
+    /// table, which takes longer [default: 1024]
     #[arg(long, help_heading = EXPERT, value_name = "PATHS", value_parser = value_parser!(u64).range(..=MOST_PATH_ARRAY))]
     pub path_array: Option<u64>,
-    /// With path profiles: cut the paths of functions that would have more than this [default: 9223372036854775807]
+    /// With path profiles: cut paths shorter in functions that would have more than this [default: 9223372036854775807]
     #[arg(long, help_heading = EXPERT, value_name = "PATHS", value_parser = value_parser!(u64).range(1..=MOST_PATHS))]
     pub path_limit: Option<u64>,
-    /// With traces: what tells the paths through a function apart; auto takes what is cheapest, function by function
+    /// With traces: how records say which path was taken; auto takes the cheapest encoding of each function
     #[arg(long, value_enum, help_heading = EXPERT)]
     pub trace_by: Option<TraceBy>,
     /// With event counts: additions at chords of a spanning tree, or in every block
@@ -351,9 +355,9 @@ impl From<TraceBy> for trace::TraceBy {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TraceAddresses {
-    /// What is read
+    /// Addresses that are read
     Loads,
-    /// What is written
+    /// Addresses that are written
     Stores,
     /// Both
     All,
@@ -376,9 +380,9 @@ pub enum PathMetric {
     /// Nothing
     #[default]
     Count,
-    /// What the program reports with `cotree_events` (cotree.h) between the beginning and the end of the path, exactly
+    /// What the program reports with `cotree_events` (cotree.h) from the beginning of the path to its end, exactly
     Events,
-    /// The processor's time stamps from the beginning to the end, which is a measurement
+    /// The time from the beginning of the path to its end, as the processor's time stamp counter measures it
     Cycles,
 }
 

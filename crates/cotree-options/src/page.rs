@@ -12,9 +12,9 @@ use std::fmt::Write;
 pub fn page() -> String {
     let mut page = String::from(
         "# Options of builds\n\n\
-         This page is made from the declaration of the options; `cotree --help` says the same. Options stand before the\n\
-         subcommand (`cotree --profile path cc …`, `cargo cotree --profile path build`), among clang's arguments as\n\
-         `--cotree-NAME=VALUE`, or in the environment. What stands on the command line wins.\n",
+         This page is made from the same declarations as `cotree --help`. Options stand before the subcommand\n\
+         (`cotree --profile path cc …`, `cargo cotree --profile path build`), among clang's arguments as\n\
+         `--cotree-NAME=VALUE`, or in the environment. The command line wins over the environment.\n",
     );
     let options = declared();
     let mut headings: Vec<&str> = Vec::new();
@@ -30,13 +30,13 @@ pub fn page() -> String {
             .filter(|option| option.get_help_heading() == Some(heading))
             .for_each(|option| page.push_str(&entry(option)));
     }
-    page.push_str("\n## Other environment variables\n\n| variable | what it says |\n| --- | --- |\n");
+    page.push_str("\n## Other environment variables\n\n| variable | meaning |\n| --- | --- |\n");
     for (variable, meaning) in VARIABLES {
         writeln!(page, "| `{variable}` | {meaning} |").expect("writing to memory");
     }
     page.push_str(
-        "\nOf other names that begin with `COTREE_` the commands say once that nobody reads them. A profiled program says\n\
-         nothing: its output is its own.\n",
+        "\nThe commands warn once of any other variable whose name begins with `COTREE_`, since nothing reads it. A profiled\n\
+         program does not warn: its output is its own.\n",
     );
     page
 }

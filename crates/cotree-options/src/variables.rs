@@ -6,14 +6,14 @@ use crate::travel::{PREFIX, variable};
 /// Environment variables that are no options of builds.
 pub(crate) const VARIABLES: [(&str, &str); 9] = [
     ("COTREE_FILE", "where a profiled program writes its profile: `%n` program, `%p` process, `%h` host, `%m` build"),
-    ("COTREE_CC", "the clang behind `cotree cc`, where the newest one in PATH is not wanted"),
-    ("COTREE_CXX", "the clang++ behind `cotree c++`"),
-    ("COTREE_LD", "the linker that does the work"),
-    ("COTREE_LLVM", "the LLVM library that cotree loads, where that of the Rust toolchain is not wanted"),
+    ("COTREE_CC", "the clang that `cotree cc` runs, in place of the newest one in PATH"),
+    ("COTREE_CXX", "the clang++ that `cotree c++` runs"),
+    ("COTREE_LD", "the linker that cotree runs"),
+    ("COTREE_LLVM", "the LLVM library that cotree loads, in place of that of the Rust toolchain"),
     ("COTREE_DRIVER", "the `cotree` that the linker plugin starts"),
     (
         "COTREE_KEEP_TEMPS",
-        "keep the folder of each link, with its modules as text before and after, and say where it is",
+        "keep the temporary folder of each link, with its modules as text before and after, and print where it is",
     ),
     ("XDG_CACHE_HOME", "where cotree unpacks its runtime, and keeps weights"),
     ("TMPDIR", "where links have their temporary files"),

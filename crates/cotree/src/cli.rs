@@ -45,7 +45,7 @@ enum Command {
     Nm(Passed),
     /// GNU ranlib that understands the objects of `cotree cc` (`RANLIB="cotree ranlib"`)
     Ranlib(Passed),
-    /// Put tools' names of one word into a folder: cotree-cc, cotree-ar, …
+    /// Create links in a folder that name each tool in one word: cotree-cc, cotree-ar, …
     InstallTools(commands::install_tools::InstallToolsArgs),
     /// Print the path of a CMake toolchain file of these tools
     ///
@@ -53,7 +53,7 @@ enum Command {
     CmakeToolchain,
     /// Run a profiled program and print its totals, as `perf stat` does
     Run(commands::run::RunArgs),
-    /// Debug with gdb: stop at an event, and go back there
+    /// Debug with gdb: stop at a chosen event, the same one in each run
     Gdb(commands::gdb::GdbArgs),
     /// Show a profile at a glance: totals, hot code, what never ran
     Report(commands::report::ReportArgs),
@@ -65,15 +65,15 @@ enum Command {
     Paths(commands::paths::PathsArgs),
     /// Show what each thread did (build with --profile trace)
     ///
-    /// Block by block, line by line or call by call; without options a summary.
+    /// Shows the execution block by block, line by line or call by call, and a summary without options.
     Trace(Box<commands::trace::TraceArgs>),
     /// Add up profiles of many runs
     Merge(commands::merge::MergeArgs),
     /// Show what changed between two profiles
     Diff(commands::diff::DiffArgs),
-    /// Show what functions and calls have cost, in instructions and the like
+    /// Show what functions and calls cost, in instructions or other events
     ///
-    /// With a trace also all that they led to.
+    /// With a trace, also the cost of all that they led to.
     Costs(commands::costs::CostsArgs),
     /// Export a profile: JSON, lcov, callgrind, pprof, flame graphs, …
     Export(commands::export::ExportArgs),

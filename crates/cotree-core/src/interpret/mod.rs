@@ -7,11 +7,11 @@
 //! ([`state`]) and the [`Truth`], which is found without probes and is the oracle of every method. For all
 //! programs and scripts, `recover` must turn the one into the other.
 //!
-//! The simple case is one function. A [`GraphWalk`] is what one activation does between two points at which it is seen from
-//! outside. It begins at the entry, or is revived at a call site (the second return of `setjmp`, a frame that a forked
-//! child inherits). It takes edges, and ends at EXIT or is abandoned at a call site. [`Machine`] runs a plan's probes
-//! over walks; [`observe`] counts the same walks directly. For every method and all walks,
-//! `recover(plan, run(plan, walks)) == observe(walks)`.
+//! The simple case is one function. A [`GraphWalk`] is what one activation does between two points at which it is seen
+//! from outside. It begins at the entry, or is revived at a call site (the second return of `setjmp`, a frame that a
+//! forked child inherits). It takes edges, and ends at EXIT or is abandoned at a call site. [`Machine`] runs a plan's
+//! probes over walks; [`observe`] counts the same walks directly. For every method and all walks, `recover(plan,
+//! run(plan, walks)) == observe(walks)`.
 
 mod code;
 mod execute;

@@ -99,7 +99,7 @@ pub struct Entry {
     /// Blocks and edges are derived by flow conservation, which activations with an unknown end violate.
     pub derives: bool,
     /// Counters are as few and as cheap as they can be: loop variables and registers stand in for them, and those left
-    /// are put out of the way.
+    /// are put into blocks out of line.
     pub saves_counters: bool,
 }
 
@@ -130,7 +130,7 @@ pub const METHODS: [Entry; 14] = [
         name: "block",
         number: 2,
         title: "block profile",
-        summary: "every block and edge, from a counter on each: the dearest, to check the others by",
+        summary: "every block and edge, from a counter on each; the most expensive method, to check the others with",
         family: Family::Counters(CounterMethod::Block),
         promises: EDGES,
         derives: false,

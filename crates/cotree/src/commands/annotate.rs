@@ -14,10 +14,11 @@ use miette::{Result, miette};
 pub struct AnnotateArgs {
     #[command(flatten)]
     input: Input,
-    /// Only this source file (parser.c, src/parser.c), those of this folder, or those that match ('*/src/*.h')
+    /// Only this source file (parser.c, src/parser.c), those in this folder, or those that match a pattern
+    /// ('*/src/*.h')
     #[arg(long, value_name = "FILE", value_parser = file_pattern)]
     file: Option<FilePattern>,
-    /// Only lines of functions whose symbol or name contains this (`=NAME`: is this)
+    /// Only lines of functions whose symbol or name contains PATTERN (`=NAME`: is exactly NAME)
     #[arg(short, long, value_name = "PATTERN")]
     function: Option<String>,
     /// Leave out the outcomes of branches
@@ -26,7 +27,7 @@ pub struct AnnotateArgs {
     /// Also show how often calls threw
     #[arg(long)]
     exceptions: bool,
-    /// Leave out branches that are checks of the compiler's own: Rust's of overflow, bounds, divisors and pointers
+    /// Leave out branches of checks that the compiler adds: those of Rust for overflow, bounds, divisors and pointers
     #[arg(long)]
     no_checks: bool,
     #[command(flatten)]

@@ -15,19 +15,19 @@ use miette::{Result, miette};
 pub struct CostsArgs {
     #[command(flatten)]
     input: Input,
-    /// The kind of events
+    /// The kind of event
     #[arg(long, value_name = "KIND", default_value = "instructions", value_parser = super::export::event_kind)]
     event: EventKind,
     /// Rows per list; 0 shows all
     #[arg(short = 'n', long, default_value_t = 20, value_name = "N")]
     top: usize,
-    /// Only functions whose symbol or name contains this (`=NAME`: is this), and calls by them and of them
+    /// Only functions whose symbol or name contains PATTERN (`=NAME`: is exactly NAME), and calls from and to them
     #[arg(short, long, value_name = "PATTERN")]
     function: Option<String>,
     /// Show linker symbols as they are
     #[arg(long)]
     no_demangle: bool,
-    /// All functions, calls and kinds as JSON, as described in docs/json.md
+    /// Write all functions, calls and kinds as JSON, as described in docs/json.md
     #[arg(long)]
     json: bool,
     #[command(flatten)]

@@ -18,7 +18,7 @@ use std::path::PathBuf;
 pub struct DiffArgs {
     /// The profile before, or a folder of profiles to be added up
     before: PathBuf,
-    /// The profile after, or such a folder
+    /// The profile after, or a folder of profiles to be added up
     after: PathBuf,
     /// The binary of the profile before, if it is no longer where it was
     #[arg(long, value_name = "FILE")]
@@ -29,13 +29,13 @@ pub struct DiffArgs {
     /// Compare paths: show those that only one of the two runs took (both of one build with --profile path)
     #[arg(long)]
     paths: bool,
-    /// Compare traces: show where the two runs part, and both ways on (both of one build with --profile trace)
+    /// Compare traces: show where the two runs diverge, and how each goes on (both of one build with --profile trace)
     #[arg(long, conflicts_with_all = ["paths", "json"])]
     trace: bool,
-    /// How many blocks of each trace are shown before and after that
+    /// How many blocks of each trace are shown before and after the point where they diverge
     #[arg(long, value_name = "N", default_value_t = 10, requires = "trace")]
     context: u64,
-    /// Only paths of functions whose symbol or name contains this (`=NAME`: is this)
+    /// Only paths of functions whose symbol or name contains PATTERN (`=NAME`: is exactly NAME)
     #[arg(short, long, value_name = "PATTERN", requires = "paths")]
     function: Option<String>,
     /// Write JSON

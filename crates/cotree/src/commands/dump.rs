@@ -14,13 +14,13 @@ use std::path::PathBuf;
 pub struct DumpArgs {
     /// The process
     pid: u32,
-    /// Where to write the snapshot; by default beside the profile of the process
+    /// Where to write the snapshot [default: beside the profile of the process]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Replace a file of another kind, too
+    /// Overwrite the output even if it is a file of another kind
     #[arg(long, hide_short_help = true)]
     force: bool,
-    /// Never stop the process, not even while copying: the counters may then be of slightly different moments
+    /// Do not stop the process while its counters are copied: they may then be from slightly different moments
     #[arg(long)]
     no_pause: bool,
 }

@@ -25,7 +25,8 @@ pub struct ExportArgs {
     /// The format
     #[arg(long, default_value = FORMATS[0].name, value_parser = format())]
     format: Format,
-    /// lcov: only this source file (parser.c, src/parser.c), those of this folder, or those that match ('*/src/*.h')
+    /// lcov: only this source file (parser.c, src/parser.c), those in this folder, or those that match a pattern
+    /// ('*/src/*.h')
     #[arg(long, value_name = "FILE", value_parser = file_pattern)]
     file: Option<FilePattern>,
     /// lcov: also source files that are not on this machine; genhtml stops at such a file
@@ -34,7 +35,7 @@ pub struct ExportArgs {
     /// lcov: leave out branch outcomes that only an exception takes
     #[arg(long)]
     no_exceptions: bool,
-    /// lcov: leave out branches that are checks of the compiler's own: Rust's of overflow, bounds, divisors and
+    /// lcov: leave out branches of checks that the compiler adds: those of Rust for overflow, bounds, divisors and
     /// pointers
     #[arg(long)]
     no_checks: bool,

@@ -24,10 +24,10 @@ pub struct GdbArgs {
     /// Print the script that gives gdb its commands, for `gdb -x` or a .gdbinit
     #[arg(long, conflicts_with = "command")]
     script: bool,
-    /// A command for gdb, once the program is loaded; several are executed in turn
+    /// A gdb command to run once the program is loaded; may be repeated
     #[arg(short, long, value_name = "COMMAND", conflicts_with = "script")]
     execute: Vec<OsString>,
-    /// End after these commands
+    /// Exit after these commands
     #[arg(long, conflicts_with = "script")]
     batch: bool,
     /// A program that was built with --profile events --event-limit, and its arguments

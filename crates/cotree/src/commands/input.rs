@@ -27,7 +27,7 @@ use std::time::SystemTime;
 /// A profile and where its binaries are.
 #[derive(Args, Clone, Debug)]
 pub struct Input {
-    /// The profile, or a folder of profiles to be added up; by default the newest *.cotree in the current directory
+    /// The profile, or a folder of profiles to add up [default: the newest *.cotree in the current directory]
     pub profile: Option<PathBuf>,
     #[command(flatten)]
     pub binaries: Binaries,
@@ -36,7 +36,7 @@ pub struct Input {
 /// Where the binaries of a profile are.
 #[derive(Args, Clone, Debug)]
 pub struct Binaries {
-    /// The binary that was run, if it is no longer where it was (once for each link unit of the profile)
+    /// The binary that was run, if it is no longer where it was; repeat it for each shared library of the profile
     #[arg(long = "binary", value_name = "FILE")]
     pub binaries: Vec<PathBuf>,
 }

@@ -24,7 +24,7 @@ const ANSWERS: &str = "\
 /// Arguments of `cotree install-tools`.
 #[derive(Args, Debug)]
 pub struct InstallToolsArgs {
-    /// A folder in PATH; it is made if it is not there
+    /// A folder in PATH, which is created if it does not exist
     #[arg(value_name = "FOLDER")]
     folder: PathBuf,
 }

@@ -19,15 +19,15 @@ use std::process::Command;
 /// Arguments of `cotree instrument`.
 #[derive(Args, Debug)]
 pub struct InstrumentArgs {
-    /// The bitcode
+    /// The bitcode file
     input: PathBuf,
-    /// Where the instrumented bitcode goes; link OUTPUT.rt.o, which is written beside it, with what you make of it
+    /// Where to write the instrumented bitcode; link your program with OUTPUT.rt.o, which is written beside it
     #[arg(short, long)]
     output: PathBuf,
-    /// Replace a file of another kind, too
+    /// Overwrite the output even if it is a file of another kind
     #[arg(long, hide_short_help = true)]
     force: bool,
-    /// The result becomes part of a shared library
+    /// The result will be linked into a shared library
     #[arg(long)]
     shared: bool,
 }

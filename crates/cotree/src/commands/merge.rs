@@ -19,16 +19,16 @@ use std::path::{Path, PathBuf};
 /// Arguments of `cotree merge`.
 #[derive(Args, Debug)]
 pub struct MergeArgs {
-    /// Profiles, raw or merged, and folders of raw ones; FILE:W takes each count of FILE W times
+    /// Profiles, raw or merged, and folders of raw ones; FILE:W multiplies each count of FILE by W
     #[arg(value_name = "FILE[:W]")]
     profiles: Vec<PathBuf>,
-    /// A profile whose counts are taken W times
+    /// A profile whose counts are multiplied by W
     #[arg(long, value_name = "W,FILE", value_parser = parse_weighted)]
     weighted_input: Vec<(u64, PathBuf)>,
     /// The merged profile
     #[arg(short, long, value_name = "FILE", default_value = "merged.cotree")]
     output: PathBuf,
-    /// Replace a file of another kind, too
+    /// Overwrite the output even if it is a file of another kind
     #[arg(long, hide_short_help = true)]
     force: bool,
     /// Keep the counts of several link units (a program and its libraries) in one file

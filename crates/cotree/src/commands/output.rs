@@ -18,10 +18,10 @@ pub fn answer(line: std::fmt::Arguments<'_>) -> Result<()> {
 /// Where output goes.
 #[derive(Args, Clone, Debug, Default)]
 pub struct Output {
-    /// Write to a file instead of standard output, which `-` also means
+    /// Write to FILE instead of standard output (`-` is standard output)
     #[arg(short, long, value_name = "FILE", alias = "output-path")]
     pub output: Option<PathBuf>,
-    /// Replace a file of another kind, too
+    /// Overwrite the output even if it is a file of another kind
     #[arg(long, hide_short_help = true)]
     pub force: bool,
 }
@@ -44,7 +44,7 @@ pub struct Looks {
     /// When to use colours
     #[arg(long, value_enum, default_value_t, value_name = "WHEN", alias = "colour", hide_short_help = true)]
     color: Colour,
-    /// Columns; by default the terminal's width, or as many as needed where there is no terminal
+    /// Width in columns [default: that of the terminal, or unlimited if there is none]
     #[arg(long, value_name = "N", hide_short_help = true)]
     width: Option<u16>,
 }

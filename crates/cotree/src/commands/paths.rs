@@ -22,7 +22,7 @@ pub struct PathsArgs {
     /// Rows per list; 0 shows all
     #[arg(short = 'n', long, default_value_t = 10, value_name = "N")]
     top: usize,
-    /// Only functions whose symbol or name contains this (`=NAME`: is this)
+    /// Only functions whose symbol or name contains PATTERN (`=NAME`: is exactly NAME)
     #[arg(short, long, value_name = "PATTERN")]
     function: Option<String>,
     /// What makes a path hot: instructions executed, executions, or what is added up along it (build with
@@ -35,17 +35,17 @@ pub struct PathsArgs {
     /// Also compare with the paths that edge counts would have predicted
     #[arg(long, conflicts_with = "against")]
     predicted: bool,
-    /// Show instead what the program was at when it crashed, aborted or called exit: each activation from main on, and
-    /// its path
+    /// Instead, show what the program was doing when it crashed, aborted or called exit: each activation from main on,
+    /// and its path
     #[arg(long, conflicts_with_all = ["against", "by", "covering", "predicted", "function"])]
     pending: bool,
-    /// Show how many of these paths another run took too (its profile, of the same build)
+    /// Show how many of these paths another run of the same build took, too, by its profile
     #[arg(long, value_name = "PROFILE")]
     against: Option<PathBuf>,
     /// Write JSON
     #[arg(long)]
     json: bool,
-    /// Also list what is otherwise only counted, and show long paths whole
+    /// Also list items of which only the number is shown otherwise, and show long paths whole
     #[arg(short, long)]
     verbose: bool,
     /// Show linker symbols as they are
@@ -64,7 +64,7 @@ enum By {
     Instructions,
     /// Executions
     Count,
-    /// What is added up
+    /// What --path-metric adds up
     Metric,
 }
 

@@ -27,19 +27,19 @@ pub struct PlanArgs {
     /// Bitcode (.bc, or objects compiled with -flto), or one binary built with cotree
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Judge by the counts of this profile, which must be of the binary
+    /// Compute costs from the counts of this profile, which must be of the binary
     #[arg(long, value_name = "PROFILE")]
     judge: Option<PathBuf>,
-    /// Place counters by those counts too, and not by the static heuristic
+    /// Place counters by these counts, too, instead of by the static heuristic
     #[arg(long, requires = "judge")]
     exact: bool,
-    /// Only functions whose symbol or name contains this (`=NAME`: is this)
+    /// Only functions whose symbol or name contains PATTERN (`=NAME`: is exactly NAME)
     #[arg(short, long, value_name = "PATTERN")]
     function: Option<String>,
     /// Explain each counter of the functions of this name (as with --function): what it counts, where, and why there
     #[arg(long, value_name = "FUNCTION", conflicts_with_all = ["judge", "function"])]
     explain: Option<String>,
-    /// Write JSON; for bitcode it also says how many loops can count by their own variables
+    /// Write JSON, which for bitcode also says how many loops can be counted by their own variables
     #[arg(long, conflicts_with = "explain")]
     json: bool,
     #[command(flatten)]

@@ -19,20 +19,19 @@ pub struct ReportArgs {
     /// Rows per list; 0 shows all
     #[arg(short = 'n', long, default_value_t = 20, value_name = "N")]
     top: usize,
-    /// Only functions whose symbol or name contains this (`=NAME`: is this)
+    /// Only functions whose symbol or name contains PATTERN (`=NAME`: is exactly NAME)
     #[arg(short, long, value_name = "PATTERN")]
     function: Option<String>,
     /// The order of functions
     #[arg(long, value_enum, default_value_t)]
     sort: Sort,
-    /// Also list what is otherwise only counted
+    /// Also list items of which only the number is shown otherwise
     #[arg(short, long)]
     verbose: bool,
-    /// Which functions have their counts, and of which they are
-    /// guessed
+    /// For a program built with --use: show which functions had counts in the profile, and for which they were guessed
     #[arg(long, conflicts_with_all = ["sort", "binaries"], requires = "profile")]
     stale: bool,
-    /// Whom calls through pointers led to, if that was counted (cotree --targets cc …)
+    /// Show which functions calls through pointers reached (build with --targets)
     #[arg(long, conflicts_with_all = ["sort", "stale"])]
     targets: bool,
     /// Show linker symbols as they are
@@ -46,14 +45,14 @@ pub struct ReportArgs {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum Sort {
-    /// Instructions executed
+    /// By instructions executed
     #[default]
     Instructions,
-    /// Entries, inlined copies included
+    /// By entries, inlined copies included
     Entries,
-    /// Block executions
+    /// By block executions
     Blocks,
-    /// Name
+    /// By name
     Name,
 }
 

@@ -31,16 +31,16 @@ use std::time::{Duration, Instant};
 /// Arguments of `cotree run`.
 #[derive(Args, Debug)]
 pub struct RunArgs {
-    /// Only count: keep no profile
+    /// Only print the totals, and keep no profile
     #[arg(long)]
     count: bool,
-    /// The profile of all its processes [default: the program's name, with .cotree]
+    /// Where to write the profile of all its processes [default: the program's name, with .cotree]
     #[arg(short, long, value_name = "FILE", conflicts_with = "count")]
     output: Option<PathBuf>,
-    /// Replace a file of another kind, too
+    /// Overwrite the output even if it is a file of another kind
     #[arg(long, hide_short_help = true)]
     force: bool,
-    /// Only these kinds of events
+    /// Print only these kinds of events
     #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = super::export::event_kind)]
     event: Vec<EventKind>,
     /// A program that was built with cotree, and its arguments

@@ -31,14 +31,14 @@ use std::path::{Path, PathBuf};
 pub struct TraceArgs {
     #[command(flatten)]
     input: Input,
-    /// Show every block, every line, calls only, or accesses of memory; without this and what follows, a summary is
+    /// Show every block, every line, only calls, or memory accesses; without this or an option below, a summary is
     /// shown
     #[arg(long, value_enum, value_name = "WHAT")]
     by: Option<Granularity>,
-    /// From this block on: its number, or FUNCTION or FUNCTION#K: where that begins for the first or K-th time
+    /// Start at this block: its number, or FUNCTION or FUNCTION#K, the first or K-th time that the function begins
     #[arg(long, value_name = "POINT", value_parser = point)]
     from: Option<Point>,
-    /// Up to this block
+    /// Stop at this block, given as for --from
     #[arg(long, value_name = "POINT", value_parser = point)]
     to: Option<Point>,
     /// Show the last blocks first
@@ -50,17 +50,17 @@ pub struct TraceArgs {
     /// Show how this line (FILE:LINE) was reached for the first time, and the stack then
     #[arg(long, value_name = "LINE", value_parser = source_line, conflicts_with_all = ["from", "to", "nth", "count", "json"])]
     first: Option<SourceLine>,
-    /// How LINE came to run for the K-th time
+    /// Show how LINE was reached for the K-th time, and the stack then
     #[arg(long, num_args = 2, value_names = ["K", "LINE"], conflicts_with_all = ["from", "to", "count", "json"])]
     nth: Vec<String>,
-    /// How many rows lead to the moment that --first and --nth show
+    /// How many rows --first and --nth show before that moment
     #[arg(long, value_name = "N", default_value_t = 20)]
     context: usize,
-    /// Count what ran, of the whole trace or from --from to --to, and show the report of these counts (--json: export
-    /// them)
+    /// Count what ran, in the whole trace or from --from to --to, and show a report of these counts (with --json:
+    /// export them)
     #[arg(long = "profile", id = "count", conflicts_with_all = ["by", "function", "file"])]
     count: bool,
-    /// Write the trace in the format of other programs
+    /// Write the trace in the format of another program
     #[arg(long, value_enum, value_name = "FORMAT", conflicts_with_all = ["by", "backwards", "last", "first", "nth", "count", "json"])]
     format: Option<Format>,
     /// bbv: how many instructions an interval has
@@ -69,10 +69,11 @@ pub struct TraceArgs {
     /// Only this thread
     #[arg(long, value_name = "N")]
     thread: Option<u64>,
-    /// Only functions whose symbol or name contains this (`=NAME`: is this)
+    /// Only functions whose symbol or name contains PATTERN (`=NAME`: is exactly NAME)
     #[arg(short, long, value_name = "PATTERN")]
     function: Option<String>,
-    /// Only this source file (parser.c, src/parser.c), those of this folder, or those that match ('*/src/*.h')
+    /// Only this source file (parser.c, src/parser.c), those in this folder, or those that match a pattern
+    /// ('*/src/*.h')
     #[arg(long, value_name = "FILE", value_parser = file_pattern)]
     file: Option<FilePattern>,
     /// Write JSON: the summary, or one object per row
@@ -93,9 +94,9 @@ enum Granularity {
     Block,
     /// Every line
     Line,
-    /// Functions as they begin, and calls of others
+    /// Functions as they begin, and calls of functions without probes
     Call,
-    /// Every access of memory, of a program that was built with --trace-addresses
+    /// Every memory access (build with --trace-addresses)
     Address,
 }
 

@@ -15,7 +15,7 @@ use miette::{Result, miette};
 pub struct VerifyArgs {
     #[command(flatten)]
     input: Input,
-    /// Fail also for differences in functions that the profile does not vouch for
+    /// Also fail for differences in functions whose counts may not be exact
     #[arg(long)]
     strict: bool,
     #[command(flatten)]

@@ -12,7 +12,7 @@ use std::path::Path;
 /// What to do about functions that are not vouched for.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct Vouched {
-    /// Fail if there is a function whose counts cannot be vouched for
+    /// Fail if the counts of any function may not be exact
     #[arg(long)]
     pub strict: bool,
 }

@@ -85,7 +85,7 @@ struct Wishes {
     debug_info: bool,
     /// `-fuse-ld=` or `--ld-path=`.
     linker: Option<OsString>,
-    /// `-print-prog-name=`: build systems look for tools this way, and some of them have to understand bitcode.
+    /// `-print-prog-name=`: build systems look for tools like this, and some of them have to understand bitcode.
     tool: Option<String>,
 }
 
@@ -189,7 +189,7 @@ fn compiling(wishes: &Wishes, options: &BuildOptions) -> impl Iterator<Item = St
         }
     }
     if limits {
-        // A limit may strike, and what it calls throw, in functions that look as if nothing in them could.
+        // A limit may be reached, and its callback throw, in functions that look as if nothing in them could.
         all.extend(["-mllvm".to_owned(), "-disable-nounwind-inference".to_owned()]);
     }
     all.extend(inside(&["-default-function-attr", &format!("{MARK}={}", compiled.name())]));

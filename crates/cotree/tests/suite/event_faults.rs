@@ -108,8 +108,8 @@ fn checks_of_rust_are_left_out_of_branches() {
     let branches = |line: &str| project.ok(line).lines().filter(|line| line.contains("branch at")).count();
     assert_eq!(branches("annotate p.cotree --file main.rs --no-checks"), 1);
     assert!(branches("annotate p.cotree --file main.rs") >= 4, "bounds twice and an overflow");
-    let ways = |line: &str| project.ok(line).lines().filter(|line| line.starts_with("BRDA:")).count();
+    let outcomes = |line: &str| project.ok(line).lines().filter(|line| line.starts_with("BRDA:")).count();
     let export = "export --format lcov --no-exceptions p.cotree --file main.rs";
-    assert_eq!(ways(&format!("{export} --no-checks")), 2);
-    assert!(ways(export) >= 8);
+    assert_eq!(outcomes(&format!("{export} --no-checks")), 2);
+    assert!(outcomes(export) >= 8);
 }

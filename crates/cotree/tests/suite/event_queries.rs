@@ -281,7 +281,7 @@ fn limits_strike_where_they_should() {
         assert_eq!(lines[third..2 * third], lines[2 * third..], "{level}");
         assert_eq!(text.matches("nested 1").count(), 3, "{text}");
         assert_eq!(text.matches("signal at").count(), 3, "{text}");
-        // The repairs of what was left are in the total, and the way to the same point does not change it.
+        // The repairs of what was left are in the total, and the path to the same point does not change it.
         let output = project.cotree("run --count ./p").output().unwrap();
         assert!(!String::from_utf8_lossy(&output.stderr).contains("not exact"), "{output:?}");
     }

@@ -85,7 +85,7 @@ int main(int argc, char **argv) { return twice(argc) > 99; }
     run("a.cotree", &[]);
     run("b.cotree", &["x", "y"]);
     run("c.cotree", &["x"]);
-    // leaf(1) and leaf(2) go one way, leaf(3) and leaf(4) two: no profile of single functions would tell which call
+    // leaf(1) and leaf(2) take one path, leaf(3) and leaf(4) two: no profile of single functions would tell which call
     // went where.
     let json: Value = serde_json::from_str(&project.ok("diff --paths --json a.cotree b.cotree")).expect("JSON");
     assert_eq!(json["schema"], "cotree-ipath-diff/1");

@@ -38,19 +38,19 @@ fn sum(profile: &Value, symbol: &str) -> u64 {
     function(profile, symbol)["sum"].as_u64().unwrap()
 }
 
-/// The sums of the ways through `way`, by the marks on their lines.
-fn ways(profile: &Value) -> [u64; 4] {
+/// The sums of the paths through `way`, by the marks on their lines.
+fn sums_of_paths(profile: &Value) -> [u64; 4] {
     let source = fs::read_to_string(SOURCE).unwrap();
     let mark = |line: u64| {
         let text = source.lines().nth(line as usize - 1)?;
         text.split_once("MARK(")?.1.split_once(')')?.0.parse::<usize>().ok()
     };
-    let mut ways = [0; 4];
+    let mut sums = [0; 4];
     for path in list(function(profile, "way"), "paths") {
         let marks: Vec<usize> = list(path, "lines").iter().filter_map(|l| mark(l[1].as_u64()?)).collect();
-        ways[marks[0] - 1] += path["sum"].as_u64().unwrap();
+        sums[marks[0] - 1] += path["sum"].as_u64().unwrap();
     }
-    ways
+    sums
 }
 
 /// The number of calls: 300 calls each of `way` and `caller`, the latter with what `tail` reports.
@@ -65,7 +65,7 @@ fn events(options: &str, flags: &str) {
         let (printed, found) = run(&project, &[how], profile);
         let at = format!("{options} {flags} {how}");
         assert_eq!((&found["units"][0]["metric"], &found["units"][0]["measured"]), (&"events".into(), &false.into()));
-        assert_eq!(ways(&found), printed[..4], "{at}");
+        assert_eq!(sums_of_paths(&found), printed[..4], "{at}");
         let threads = if how == "threads" { 5 } else { 1 };
         assert_eq!((sum(&found, "caller"), sum(&found, "tail")), (TAIL * threads, TAIL * threads), "{at}");
         let totals = &found["units"][0]["totals"];
@@ -101,7 +101,7 @@ fn events(options: &str, flags: &str) {
     }
     // Merged, sums are added like counts, with their weights.
     project.ok("merge -o both.cotree .cotree threads.cotree:3");
-    let [one, more, both] = [".cotree", "threads.cotree", "both.cotree"].map(|p| ways(&paths(&project, p)));
+    let [one, more, both] = [".cotree", "threads.cotree", "both.cotree"].map(|p| sums_of_paths(&paths(&project, p)));
     for k in 0..4 {
         assert_eq!(both[k], one[k] + 3 * more[k]);
     }

@@ -108,7 +108,7 @@ fn marked(lines: &[Value], marks: &BTreeMap<u64, u64>) -> Vec<u64> {
     found.filter(|&mark| seen.insert(mark)).collect()
 }
 
-/// Paths by the marks on their way.
+/// Paths by the marks along them.
 fn by_marks(function: &Value, lists: &[&str], marks: &BTreeMap<u64, u64>) -> BTreeMap<Vec<u64>, u64> {
     let mut counts = BTreeMap::new();
     for path in lists.iter().flat_map(|key| list(function, key)) {
@@ -187,8 +187,8 @@ fn context_tells_how_a_loop_was_reached() {
     let mut found = BTreeMap::new();
     for path in list(function(&context, "turns"), "paths") {
         let reached = marked(list(path, "context_lines"), &marks);
-        let way = marked(list(path, "lines"), &marks);
-        *found.entry((reached, way)).or_default() += path["count"].as_u64().unwrap();
+        let marks_along = marked(list(path, "lines"), &marks);
+        *found.entry((reached, marks_along)).or_default() += path["count"].as_u64().unwrap();
     }
     let expected: BTreeMap<(Vec<u64>, Vec<u64>), u64> = [
         ((vec![], vec![7, 10]), 1),
@@ -226,9 +226,9 @@ fn logged(log: &[u8]) -> BTreeMap<u64, BTreeMap<Vec<u64>, u64>> {
 
 #[test]
 fn paths_are_those_that_the_program_logged() {
-    let ways =
+    let cases =
         ["path", "path-context"].into_iter().flat_map(|method| ["registers", "stack"].map(|carry| (method, carry)));
-    for (method, carry) in ways {
+    for (method, carry) in cases {
         let built = Built::of("blocks_logged.c");
         built.build(&[method, "-O0", &carried(carry)]);
         let marks = built.marks("B(");
@@ -257,9 +257,9 @@ fn paths_are_those_that_the_program_logged() {
 #[test]
 fn calls_alone_in_their_blocks_are_known() {
     let built = Built::of("alone_in_blocks.cpp");
-    let ways =
+    let cases =
         ["-O0", "-O1", "-O2", "-Os"].into_iter().flat_map(|level| ["registers", "stack"].map(|carry| (level, carry)));
-    for (level, carry) in ways {
+    for (level, carry) in cases {
         let mut build = built.cotree(&["--profile", "path", "c++", level, "-w", "-o", "alone", &built.source]);
         succeed(build.args(["-g", &carried(carry)]));
         let mut program = Command::new(built.path("alone"));

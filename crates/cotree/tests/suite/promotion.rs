@@ -200,7 +200,7 @@ fn plans_say_what_is_in_registers() {
 }
 
 #[test]
-fn plans_say_what_stands_out_of_the_way() {
+fn plans_say_what_is_out_of_line() {
     let loops = "volatile int seen; int sum(const int *of, int n) {
         int sum = 0;
         for (int i = 0; i < n; i++) { if (of[i] >= 0) seen = i; sum ^= of[i]; }
@@ -208,7 +208,7 @@ fn plans_say_what_stands_out_of_the_way() {
     }";
     let project = Project::new(&[("p.c", loops)]);
     project.ok("cc -O2 -g -w -c -o p.o p.c");
-    let aside = ", out of the other code's way since that is thought to run seldom";
+    let aside = ", out of line since that is expected to run rarely";
     let said = project.ok("--promote off plan p.o --explain =sum");
     let places: Vec<&str> = said.lines().filter(|line| line.contains(aside)).collect();
     assert!(!places.is_empty() && places.iter().all(|place| place.contains("counted on the edge ")), "{said}");

@@ -24,14 +24,15 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// Build a Rust package by the profile of a workload (PGO): once as it is, once profiled, once by the profile.
+/// Optimise a Rust package by the profile of a workload (PGO): build it without counters, then profiled, then
+/// optimised by that profile.
 #[derive(Parser, Debug)]
 #[command(name = "cargo cotree pgo", version)]
 struct Line {
     /// The workload: a command for the shell, which finds the profiled executables first in PATH [default: cargo test]
     #[arg(long, value_name = "CMD")]
     bench: Option<String>,
-    /// Run the workload anew, even if it ran before with the same executables
+    /// Run the workload again, even if it ran before with the same executables
     #[arg(long)]
     again: bool,
     /// Arguments of `cargo build --release`, such as --bin NAME

@@ -13,7 +13,7 @@ use std::process::{ExitStatus, Stdio};
 const BUILDS: [(&str, &str); 6] =
     [("-O2", "-O2"), ("-O2", "-O2 -flto"), ("-O1", "-O1"), ("-O3", "-O3 -flto=thin"), ("-Os", "-Os"), ("-O0", "-O0")];
 
-/// What a program reads in the beginning: other data take other ways.
+/// What a program reads in the beginning: other data take other paths.
 const DATA: &str = "(i * 167 + 13)";
 
 /// A program that runs longer than this does not do what it did.

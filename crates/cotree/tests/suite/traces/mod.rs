@@ -108,7 +108,7 @@ fn c_programs_run_as_their_traces_say() {
 }
 
 #[test]
-fn each_way_to_tell_ways_apart_does() {
+fn each_encoding_of_paths_works() {
     let project = project(("leaves.c", LEAVES));
     for by in ["auto", "paths", "bits", "witness"] {
         for how in ["return", "jump", "recurse"] {
@@ -378,7 +378,7 @@ fn views_show_what_ran() {
 
     // Where the second run goes round once more.
     let parted = shown("diff --trace a.cotree b.cotree --context 2");
-    let (before, after) = parted.split_once("the second trace goes on:").expect("both ways");
+    let (before, after) = parted.split_once("the second trace goes on:").expect("both traces");
     assert!(before.contains("under way there") && before.contains("main ") && after.contains("step"), "{parted}");
     assert!(shown("diff --trace a.cotree a.cotree").contains("the same"));
 }

@@ -92,10 +92,7 @@ impl Counters<'_> {
                 }
                 _ => match placed.place {
                     Place::Edge(edge) if self.aside.contains(&edge) => {
-                        writeln!(
-                            out,
-                            "    counted {place}, out of the other code's way since that is thought to run seldom"
-                        )?;
+                        writeln!(out, "    counted {place}, out of line since that is expected to run rarely")?;
                     }
                     _ => writeln!(out, "    counted {place}")?,
                 },

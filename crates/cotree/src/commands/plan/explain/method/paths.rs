@@ -32,7 +32,7 @@ impl Paths<'_> {
             writeln!(out, "    paths end and begin anew where {} is entered", self.code.block(block))?;
         }
         if *context && cuts.loops.is_empty() {
-            writeln!(out, "    there is no loop to remember the way to")?;
+            writeln!(out, "    there is no loop to remember the path to")?;
         }
         self.plan.probes.iter().try_for_each(|placed| self.write_probe(placed, out))
     }

@@ -6,7 +6,7 @@ use cotree_core::probe::{Place, Probe};
 use cotree_core::weight::weighting::Weighting;
 use std::fmt::Write;
 
-/// What tells its ways apart, what ends segments, and a line per probe that writes.
+/// What tells its paths apart, what ends segments, and a line per probe that writes.
 pub(super) fn write(code: Code<'_>, weighting: &Weighting, plan: &TracePlan, out: &mut String) -> std::fmt::Result {
     let key = &plan.key;
     let entries = weighting.edge(code.cfg.exit_edge()).max(f64::MIN_POSITIVE);
