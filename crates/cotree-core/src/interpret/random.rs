@@ -73,7 +73,7 @@ pub fn script(
     Some(run.script)
 }
 
-/// How many edges each block is away from EXIT; `None` if it is not on the way.
+/// How many edges each block is away from EXIT; `None` if it does not lead there.
 fn distances(cfg: &Cfg) -> IdMap<Block, Option<usize>> {
     let mut distances = cfg.per_block(None);
     distances[cfg.exit()] = Some(0);

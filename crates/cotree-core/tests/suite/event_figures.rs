@@ -61,7 +61,7 @@ fn function() -> Function {
 }
 
 /// The plan with the spanning tree of the figures, which is a maximum one for the counts of an earlier run; EXIT's is
-/// exaggerated, since an edge that needs a block of its own is dearer than one that does not.
+/// exaggerated, since an edge that needs a block of its own costs more than one that does not.
 fn plan() -> EventPlan {
     let module = Module { functions: vec![function()], ..Module::default() };
     let map = ProgramMap { modules: vec![module], ..ProgramMap::default() };

@@ -454,7 +454,7 @@ fn lists_that_end_nowhere_are_refused() {
     assert!(refusal(newest + capacity, 1 << 63).contains("make no sense"));
     assert!(refusal(oldest + capacity, 128).contains("overlap"));
     assert!(refusal(newest + 64, 1 << 40).contains("counts what there is not"));
-    assert!(refusal(SEGMENT_HEAD + 8, 3).contains("measured in a way"));
+    assert!(refusal(SEGMENT_HEAD + 8, 3).contains("measured by a metric"));
 }
 
 #[test]

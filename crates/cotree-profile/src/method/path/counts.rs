@@ -63,7 +63,7 @@ pub(in crate::method) const BUCKET_SIZE: u64 = size_of::<PathBucket>() as u64;
 /// What is added up along paths in a raw profile.
 pub(in crate::method) fn metric(header: &RawHeader) -> Result<PathMetric, &'static str> {
     PathMetric::from_number(header.path_metric.into())
-        .ok_or("its paths are measured in a way that this cotree does not know")
+        .ok_or("its paths are measured by a metric that this cotree does not know")
 }
 
 /// Collects buckets in any order; memory grows with the number of keys, not with that of buckets.
