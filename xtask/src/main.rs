@@ -20,6 +20,7 @@ mod lto;
 mod measure;
 mod packaged;
 mod packages;
+mod pages;
 mod programs;
 mod projects;
 mod real;
@@ -129,6 +130,7 @@ fn test(args: &TestArgs) -> Result<bool> {
     if args.all || suite.is_filtered() {
         compiler_tests::add(&mut suite, &context);
         cpython::add(&mut suite, &context);
+        pages::add(&mut suite, &context);
     }
     real::add(&mut suite, &context);
     lto::add(&mut suite, &context);

@@ -21,6 +21,13 @@
   const keys = new Map();
   const tools = one('.tools');
 
+  // What stays at the top may take two rows: what stays below it must know.
+  const bar = one('.bar');
+  new ResizeObserver(() => {
+    const height = getComputedStyle(bar).position === 'sticky' ? `${bar.offsetHeight}px` : '0px';
+    root.style.setProperty('--bar-height', height);
+  }).observe(bar);
+
   // Light and dark.
   const isDark = () => {
     const chosen = root.dataset.theme;
