@@ -9,6 +9,7 @@ mod by_profile;
 mod cargo_steps;
 mod command;
 mod compiler_tests;
+mod coverage_of_crates;
 mod cpython;
 mod deadline;
 mod dependencies;
@@ -129,6 +130,7 @@ fn test(args: &TestArgs) -> Result<bool> {
     soak::add(&mut suite, &context.cotree, args.all);
     if args.all || suite.is_filtered() {
         compiler_tests::add(&mut suite, &context);
+        coverage_of_crates::add(&mut suite, &context);
         cpython::add(&mut suite, &context);
         pages::add(&mut suite, &context);
     }

@@ -5,6 +5,7 @@ use super::packages::{Shown, shown};
 use super::place::{Place, TARGET};
 use crate::commands::coverage::{self, CoverageArgs};
 use crate::driver::cargo_line::Line;
+use crate::folder::Folder;
 use crate::lines;
 use clap::{Args, Command, FromArgMatches};
 use miette::{IntoDiagnostic, Result, miette};
@@ -23,14 +24,15 @@ pub fn run(asked: &Asked, cargo: &Line, place: &Place) -> Result<ExitCode> {
     }
     let Shown { folders, ignored } = shown(asked, cargo, place)?;
     let mut words: Vec<OsString> = vec!["cargo cotree coverage".into()];
-    for folder in folders {
+    let has = |name: &str| asked.shown.iter().any(|word| word == name);
+    // Files that are named take the place of all of the workspace.
+    for folder in folders.into_iter().filter(|_| !has("--file")) {
         words.extend(["--file".into(), in_pattern(&folder.display().to_string()).into()]);
     }
     if let Some(ignored) = ignored {
         words.extend(["--ignore-filename-regex".into(), ignored.into()]);
     }
     words.extend(asked.shown.iter().map(OsString::from));
-    let has = |name: &str| asked.shown.iter().any(|word| word == name);
     if (has("--html") || has("--open")) && !has("--output-dir") {
         words.extend(["--output-dir".into(), place.pages().into()]);
     }
@@ -39,8 +41,14 @@ pub fn run(asked: &Asked, cargo: &Line, place: &Place) -> Result<ExitCode> {
     for folder in built.into_iter().chain([place.programs()]).filter(|folder| folder.is_dir()) {
         words.extend(["--binary".into(), folder.into()]);
     }
-    words.push(place.profiles().into());
-    words.extend(place.unfinished()?.into_iter().map(OsString::from));
+    let unfinished = place.unfinished()?;
+    if unfinished.is_empty() {
+        words.push(place.profiles().into());
+    } else {
+        // A folder stands for its finished profiles alone, and says so.
+        let finished = Folder::read(&place.profiles())?;
+        words.extend(finished.files().iter().chain(&unfinished).map(OsString::from));
+    }
     let matches = view().try_get_matches_from(words).unwrap_or_else(|error| error.exit());
     coverage::run(&CoverageArgs::from_arg_matches(&matches).into_diagnostic()?)?;
     Ok(ExitCode::SUCCESS)
