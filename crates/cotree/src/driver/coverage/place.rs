@@ -142,7 +142,7 @@ impl Place {
         });
         if !unfinished.is_empty() {
             lines::note(format_args!(
-                "note: {} did not end (killed, or still running): their counts are in",
+                "note: {} did not end (killed, or still running): all counts but for what was running at that moment",
                 counted(unfinished.len() as u128, "process")
             ));
         }
