@@ -59,12 +59,12 @@ pub struct BuildOptions {
     #[arg(long, hide_short_help = true, value_parser = switch(), value_name = "on|off", num_args = 0..=1,
         require_equals = true, default_missing_value = "on")]
     pub mcdc: Option<bool>,
-    /// A profile of earlier runs, or a folder of profiles, that says where counters are cheap
+    /// A profile, or a folder of them, that says where counters are cheap
     ///
     /// The profile guides the optimiser, too, as with `--use`.
     #[arg(long, help_heading = REUSE, value_parser = absolute, value_name = "FILE")]
     pub weights: Option<PathBuf>,
-    /// Count nothing, and optimise by the counts of earlier runs (PGO), from a profile or a folder of profiles
+    /// Count nothing, and optimise by a profile, or a folder of them (PGO)
     #[arg(long = "use", help_heading = REUSE, value_parser = absolute, value_name = "FILE")]
     #[serde(rename = "use")]
     pub use_profile: Option<PathBuf>,
@@ -88,9 +88,9 @@ pub struct BuildOptions {
     /// joined, so the counts are the same.
     #[arg(long, value_parser = switch(), value_name = "on|off")]
     pub lto: Option<bool>,
-    /// Measure only functions whose names match PATTERN (`*` matches any text, `?` any character)
+    /// Measure only functions whose names match PATTERN
     ///
-    /// May be repeated.
+    /// `*` matches any text, `?` any character. May be repeated.
     #[arg(long, value_delimiter = ';', value_name = "PATTERN")]
     pub include: Vec<String>,
     /// Leave out functions whose names match PATTERN
