@@ -11,9 +11,10 @@ use std::time::Instant;
 /// Tests that take a number of cases, in parts that can be run alone: the test, the variable that takes the number,
 /// what the cases are, and the numbers of each part. A seed of `random_loops` is a file of 60 functions, built in ten
 /// ways; one of `random_programs` is a whole program.
-const FURTHER: [(&str, &str, &str, &[&str]); 3] = [
+const FURTHER: [(&str, &str, &str, &[&str]); 4] = [
     ("random_loops", "COTREE_SEEDS", "seeds", &["3..9", "9..15", "15..21"]),
     ("random_programs", "COTREE_PROGRAMS", "seeds", &["200..700", "700..1200", "1200..1700", "1700..2200"]),
+    ("mcdc::random", "COTREE_DECISIONS", "decisions", &["200"]),
     ("what_a_killed_process_did_is_in_its_trace", "COTREE_KILLS", "kills", &["100"]),
 ];
 

@@ -12,6 +12,7 @@
 mod increments;
 mod lowered;
 mod parts;
+mod rust;
 mod split;
 mod steps;
 mod text;
@@ -39,11 +40,12 @@ const PREFIX: &str = "llvm.instrprof.";
 ///
 /// # Errors
 /// A counter is of a form that is not known: what the map says of it would be wrong.
-pub(crate) fn take_counters(module: &mut Module) -> Result<(), Error> {
+pub(crate) fn take_counters(module: &mut Module, decisions: bool) -> Result<(), Error> {
     if !asks_for_counters(module) {
         return Ok(());
     }
     steps::branch_on_conditions(module);
+    let of_rust = if decisions && lowered::has_counters(module) { rust::count(module) } else { Vec::new() };
     let vectors = vectors::count(module)?;
     let unchanged: &Module = module;
     let kind = unchanged.metadata_kind(ANCHORS);
@@ -54,8 +56,10 @@ pub(crate) fn take_counters(module: &mut Module) -> Result<(), Error> {
         for instruction in function.instructions() {
             let asks = |call: &Call<'_>| call.intrinsic().is_some_and(|name| name.starts_with(PREFIX));
             if let Some(call) = instruction.as_call().filter(asks) {
-                let parts = parts_of(call, &vectors).ok_or_else(|| unknown(unchanged, call))?;
-                names.insert(parts[0].clone());
+                let parts = parts_of(call, &vectors, &of_rust).ok_or_else(|| unknown(unchanged, call))?;
+                if call.arguments().next().is_some_and(|name| name.ty().is_pointer()) {
+                    names.insert(parts[0].clone());
+                }
                 pending.extend(parts);
                 counters.push(*call);
             } else if lowered::is_counter(instruction) {
@@ -88,16 +92,19 @@ fn asks_for_counters(module: &Module) -> bool {
 }
 
 /// The parts of a counter that is added 1 to.
-fn parts_of(call: Call<'_>, vectors: &HashMap<String, u32>) -> Option<[String; PARTS]> {
+fn parts_of(call: Call<'_>, vectors: &HashMap<String, u32>, of_rust: &[rust::Counted]) -> Option<[String; PARTS]> {
     if call.intrinsic().as_deref() != Some(increments::INCREMENT) {
         return None;
     }
     let mut arguments = call.arguments();
-    let name = text_of(arguments.next()?)?;
+    let named = arguments.next()?;
+    let (name, vectors) = match named.constant().filter(|_| named.is_constant_int()) {
+        Some(decision) => of_rust.get(usize::try_from(decision).ok()?).map(|d| (d.name.clone(), d.vectors))?,
+        None => text_of(named).map(|name| (name.clone(), vectors.get(&name).copied().unwrap_or_default()))?,
+    };
     let mut number = || arguments.next()?.constant().map(|number| number.to_string());
     let (hash, counters, index) = (number()?, number()?, number()?);
-    let vectors = vectors.get(&name).copied().unwrap_or_default().to_string();
-    Some([name, hash, counters, vectors, index])
+    Some([name, hash, counters, vectors.to_string(), index])
 }
 
 fn unknown(module: &Module, call: Call<'_>) -> Error {
@@ -163,7 +170,7 @@ define void @f() {
     #[test]
     fn counters_become_notes_of_what_follows() {
         let mut module = Module::parse_text("m", TEXT).expect("valid IR");
-        take_counters(&mut module).expect("known counters");
+        take_counters(&mut module, false).expect("known counters");
         let counters = Counters::of(&module);
         let function = module.function(c"f").expect("it is defined");
         let instructions: Vec<_> = function.instructions().collect();
@@ -182,7 +189,7 @@ define void @f() {
         );
         let text = format!("{text}\ndeclare void @llvm.instrprof.cover(ptr, i64, i32, i32)");
         let mut module = Module::parse_text("m", &text).expect("valid IR");
-        let error = take_counters(&mut module).expect_err("another kind").to_string();
+        let error = take_counters(&mut module, false).expect_err("another kind").to_string();
         assert!(error.contains("llvm.instrprof.cover"), "{error}");
     }
 }

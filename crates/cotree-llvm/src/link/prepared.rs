@@ -40,7 +40,7 @@ impl Prepared {
             lower::make_calls_of_builtin_jumps(&mut module);
         }
         // Notes stand at instructions: nothing may replace these any more.
-        coverage::take_counters(&mut module)?;
+        coverage::take_counters(&mut module, options.asked.mcdc == Some(true))?;
         Ok(Self::of_changed(module, options))
     }
 

@@ -1,5 +1,6 @@
 //! The whole map of an executable.
 
+use super::decisions::{self, DECISIONS, NotFollowed, SourceDecision};
 use super::error::{CoverageFault, CoverageMapError};
 use super::files::Files;
 use super::function::{MappedFunction, SourceFile};
@@ -16,6 +17,10 @@ pub struct CoverageMap {
     pub files: Vec<String>,
     /// The functions.
     pub functions: Vec<MappedFunction>,
+    /// Decisions of Rust, which the compiler's map does not have.
+    pub decisions: Vec<SourceDecision>,
+    /// Those that were not followed, or not everywhere.
+    pub not_followed: Vec<NotFollowed>,
 }
 
 /// The sections that make up a coverage map.
@@ -53,7 +58,12 @@ impl CoverageMap {
                 names: section("__llvm_prf_names").map_err(damaged)?.unwrap_or_default(),
                 little_endian: elf.is_little_endian(),
             };
-            Self::decode(&sections).map_err(|fault| CoverageMapError::Damaged { path: path.to_owned(), fault })
+            let decisions = section(DECISIONS).map_err(damaged)?.unwrap_or_default();
+            let map = Self::decode(&sections).and_then(|mut map| {
+                decisions::read(decisions, &mut map)?;
+                Ok(map)
+            });
+            map.map_err(|fault| CoverageMapError::Damaged { path: path.to_owned(), fault })
         })
     }
 
@@ -82,7 +92,7 @@ impl CoverageMap {
                 regions: decoded.regions,
             });
         }
-        Ok(Self { files: files.names, functions })
+        Ok(Self { files: files.names, functions, ..Self::default() })
     }
 
     /// The path of a file.

@@ -18,6 +18,7 @@
 
 mod bytes;
 mod counters;
+mod decisions;
 mod error;
 mod expansions;
 mod files;
@@ -29,6 +30,7 @@ mod regions;
 mod table;
 
 pub use counters::{Counter, Expression, Expressions, Operation, Values};
+pub use decisions::{DECISIONS, NotFollowed, SourceCondition, SourceDecision, decision_hash, decision_name, md5};
 pub use error::{CoverageFault, CoverageMapError};
 pub use function::{MappedFunction, Place, Region, RegionCount, RegionKind, SourceFile, VirtualFile};
 pub use map::{CoverageMap, Sections};

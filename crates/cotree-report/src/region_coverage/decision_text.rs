@@ -25,10 +25,14 @@ pub fn write(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let decisions = || table.files.iter().flat_map(|file| &file.decisions);
-    if decisions().next().is_none() {
+    if decisions().next().is_none() && table.files.iter().all(|file| file.not_followed.is_empty()) {
         return Ok(());
     }
     writeln!(out, "\n{}", style.heading("Decisions"))?;
+    for (file, line) in table.files.iter().flat_map(|file| file.not_followed.iter().map(move |line| (file, line))) {
+        let path = file.path.strip_prefix(prefix).unwrap_or(&file.path);
+        writeln!(out, "  {}", style.wrap(&format!("{}:{line}", visible::name(path)), 4))?;
+    }
     for decision in decisions() {
         let path = decision.path.strip_prefix(prefix).unwrap_or(&decision.path);
         let (place, by) = (decision.start, decision.independent());

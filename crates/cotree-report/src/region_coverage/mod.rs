@@ -30,6 +30,7 @@ pub mod program;
 pub mod ratio;
 pub mod records;
 pub mod segments;
+pub mod source_decisions;
 pub mod summary;
 pub mod table;
 mod uses;

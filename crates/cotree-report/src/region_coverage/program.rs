@@ -3,6 +3,7 @@
 use super::functions::{CountedBranch, CountedFunction, CountedRegion};
 use super::line_runs::LineRuns;
 use super::segments::{Segment, segments};
+use super::source_decisions::SourceDecisions;
 use crate::exclusions::{self, Exclusions, Markers};
 use cotree_profile::coverage::{Counter, CounterTable, Counters, CoverageMap, MappedFunction, Place, RegionKind};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -15,6 +16,8 @@ pub struct RegionCoverage<'m> {
     pub functions: Vec<CountedFunction<'m>>,
     /// Functions that the counters do not fit. They are left out.
     pub unusable: Vec<Unusable<'m>>,
+    /// Decisions of Rust.
+    pub source_decisions: SourceDecisions<'m>,
     /// By path: the functions that have text in it.
     files: BTreeMap<&'m str, Vec<usize>>,
     /// What markers in the sources exclude.
@@ -87,7 +90,7 @@ impl<'m> RegionCoverage<'m> {
         };
         let used = all().filter(|(_, _, function)| function.structural_hash != 0);
         let used: HashSet<_> = used.map(|(map, _, function)| place(map, function)).collect();
-        let mut coverage = Self::default();
+        let mut coverage = Self { source_decisions: SourceDecisions::new(executables), ..Self::default() };
         let mut known: HashMap<(&str, u64, Vec<&str>), usize> = HashMap::new();
         for (map, table, function) in all() {
             if function.structural_hash == 0 && used.contains(&place(map, function)) {

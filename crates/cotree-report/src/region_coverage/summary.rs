@@ -99,6 +99,8 @@ impl RegionCoverage<'_> {
             file.branches.add(most.branches);
             file.mcdc.add(most.mcdc);
         }
+        file.branches.add(self.source_decisions.branches(path));
+        self.source_decisions.decisions(path).iter().for_each(|decision| file.mcdc.add(decision.independent()));
         file
     }
 }

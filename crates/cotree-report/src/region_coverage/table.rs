@@ -28,6 +28,8 @@ pub struct FileCoverage {
     pub missing: Vec<(u32, u32)>,
     /// The decisions of its functions.
     pub decisions: Vec<CountedDecision>,
+    /// Lines about decisions of Rust that were not followed: where, and why.
+    pub not_followed: Vec<String>,
 }
 
 impl CoverageTable {
@@ -46,7 +48,8 @@ impl CoverageTable {
             table.total.add(&summary);
             let missing = missing(coverage, path);
             let decisions = decisions(coverage, path);
-            table.files.push(FileCoverage { path: path.into(), summary, missing, decisions });
+            let not_followed = coverage.source_decisions.not_followed(path).collect();
+            table.files.push(FileCoverage { path: path.into(), summary, missing, decisions, not_followed });
         }
         table
     }
@@ -104,6 +107,7 @@ impl CoverageTable {
             summary: Summary::from(&file.summary),
             missing_lines: file.missing.iter().map(|&(first, last)| [first, last]).collect(),
             decisions: file.decisions.iter().map(DecisionDocument::from).collect(),
+            decisions_not_followed: &file.not_followed,
         });
         let document =
             Document { schema: "cotree-coverage/1", total: Summary::from(&self.total), files: files.collect() };
@@ -115,7 +119,8 @@ impl CoverageTable {
 /// The decisions of the functions of a file.
 fn decisions(coverage: &RegionCoverage<'_>, path: &str) -> Vec<CountedDecision> {
     let groups = coverage.groups(path);
-    groups.iter().flat_map(|group| &group.functions).flat_map(|function| function.decisions().decisions).collect()
+    let of_map = groups.iter().flat_map(|group| &group.functions).flat_map(|function| function.decisions().decisions);
+    of_map.chain(coverage.source_decisions.decisions(path)).collect()
 }
 
 /// The lines of a file that did not run. Lines without code join parts that are all missing.
@@ -152,6 +157,8 @@ struct FileDocument<'a> {
     missing_lines: Vec<[u32; 2]>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     decisions: Vec<DecisionDocument<'a>>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    decisions_not_followed: &'a [String],
 }
 
 #[derive(Serialize)]

@@ -162,6 +162,9 @@ impl CoverageArgs {
                 "note: left out: {unreadable} decisions that the coverage map does not tell whole"
             ));
         }
+        if let Some(remark) = coverage.source_decisions.remark(|path| self.wants(path)) {
+            lines::note(format_args!("note: {remark}"));
+        }
         if (self.show_mcdc || self.fail_under_mcdc.is_some()) && table.total.mcdc.total == 0 {
             return Err(miette!(
                 "no decision of several conditions was counted: build with `cotree --coverage --mcdc` (docs/coverage-in-ci.md)"
