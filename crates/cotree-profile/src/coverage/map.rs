@@ -19,7 +19,7 @@ pub struct CoverageMap {
     pub functions: Vec<MappedFunction>,
     /// Decisions of Rust, which the compiler's map does not have.
     pub decisions: Vec<SourceDecision>,
-    /// Those that were not followed, or not everywhere.
+    /// Decisions of Rust that were not followed, or not everywhere.
     pub not_followed: Vec<NotFollowed>,
 }
 

@@ -1,8 +1,8 @@
 //! MC/DC and branches of Rust: rustc's coverage map has neither, so decisions are found in the source.
 //!
 //! A condition is tied to the branches of the early code by the line and the column where it begins ([`branches`]), in
-//! each copy of its code that inlining has made. Where all conditions of a decision are tied, its outcomes get counters,
-//! and the decision what clang gives those of C: a variable that adds up the number of the test vector, and a request
+//! each copy of its code that inlining has made. Where all conditions of a decision are tied, their outcomes get
+//! counters, and the decision gets what clang gives those of C: a variable that adds up the number of the test vector, and a request
 //! to count it ([`super::vectors`]). What cannot be tied is declared, with the reason, and nothing of it is counted.
 //!
 //! The decisions of a file stand in a section of the executable, once for all modules ([`section`]).
@@ -112,8 +112,8 @@ pub(super) fn count(module: &mut Module) -> Vec<Counted> {
     counted
 }
 
-/// Whether rustc has optimised the module before it made LLVM's code of it: then it may have led control past conditions
-/// whose outcomes it knew, and vectors are missing. It makes such promises about parameters only if it optimises.
+/// Whether rustc has optimised the module before it made LLVM's code of it: then it may have led control past
+/// conditions whose outcomes it knew, and vectors are missing. rustc promises what parameters are only if it optimises.
 fn is_optimised(module: &Module) -> bool {
     module.functions().any(|function| {
         (0..function.parameter_count()).any(|index| function.has_attribute(At::Parameter(index), "noundef"))
