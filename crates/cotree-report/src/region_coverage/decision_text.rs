@@ -7,6 +7,7 @@ use crate::source::Sources;
 use crate::terminal::{Style, grouped};
 use crate::visible;
 use cotree_core::decision::Vector;
+use cotree_profile::coverage::Place;
 use std::io::{self, Write};
 
 /// Texts of conditions are cut behind so many characters.
@@ -45,6 +46,10 @@ pub fn write(
         let also = if masking > by.covered { format!(", {masking} by masking") } else { String::new() };
         let line = format!("{place}: {} of {} conditions are shown to be independent{also}", by.covered, by.total);
         writeln!(out, "  {}", style.wrap(&line, 4))?;
+        if has_negated_part(decision, sources) {
+            let line = "with a negated part, whose ! is not in clang's map: outcomes and verdicts are those without it";
+            writeln!(out, "    {}", style.wrap(line, 6))?;
+        }
         write_vectors(decision, out)?;
         for (number, condition) in (1..).zip(&decision.conditions) {
             let line = format!("C{number} {}: {}", text(decision, condition, sources), verdict(decision, condition));
@@ -52,6 +57,24 @@ pub fn write(
         }
     }
     Ok(())
+}
+
+/// Whether the text of a decision of C or C++ has a negation around several conditions: what stands between conditions
+/// has a `!` or `not`. (Decisions of Rust are read with their negations.)
+fn has_negated_part(decision: &CountedDecision, sources: &dyn Sources) -> bool {
+    let Some(source) = sources.text(&decision.path).filter(|_| !decision.symbol.is_empty()) else { return false };
+    let conditions = decision.conditions.iter().filter(|condition| !condition.of_macro);
+    let spans: Vec<_> = conditions.map(|condition| (condition.start, condition.end)).collect();
+    (decision.start.line..=decision.end.line).any(|line| {
+        let Some(text) = source.line(line) else { return false };
+        let is_between = |column: usize| {
+            let at = Place { line, column: u32::try_from(column + 1).unwrap_or(u32::MAX) };
+            let inside = decision.start <= at && at < decision.end;
+            inside && !spans.iter().any(|&(start, end)| start <= at && at < end)
+        };
+        let negations = ["!", "not "].into_iter().flat_map(|sign| text.match_indices(sign));
+        negations.into_iter().any(|(column, _)| is_between(column))
+    })
 }
 
 /// Writes the vectors that occurred: a line each, numbered from 1.
