@@ -2,7 +2,6 @@
 
 use super::error::CoverageFault;
 use super::function::{Place, SourceFile};
-use super::map::CoverageMap;
 use super::names::name_hash;
 use cotree_core::decision::{Decision, Next};
 use std::collections::{BTreeSet, HashMap};
@@ -67,10 +66,14 @@ pub fn md5(text: &[u8]) -> [u8; 16] {
     md5::compute(text).0
 }
 
-/// Adds what the section says to a map.
-pub(super) fn read(section: &[u8], map: &mut CoverageMap) -> Result<(), CoverageFault> {
+/// What the section says: the decisions, and those that were not followed. Their files are added to those of the map.
+pub(super) fn read(
+    section: &[u8],
+    names: &mut Vec<String>,
+) -> Result<(Vec<SourceDecision>, Vec<NotFollowed>), CoverageFault> {
     let mut files: HashMap<String, SourceFile> =
-        (0..).map(SourceFile).zip(&map.files).map(|(f, n)| (n.clone(), f)).collect();
+        (0..).map(SourceFile).zip(&*names).map(|(file, name)| (name.clone(), file)).collect();
+    let mut decisions = Vec::new();
     let mut file_of = |path: &str, names: &mut Vec<String>| {
         *files.entry(path.to_owned()).or_insert_with(|| {
             names.push(path.to_owned());
@@ -87,11 +90,11 @@ pub(super) fn read(section: &[u8], map: &mut CoverageMap) -> Result<(), Coverage
         match what {
             "F" => {
                 let path = unescaped(rest);
-                file = Some((file_of(&path, &mut map.files), path));
+                file = Some((file_of(&path, names), path));
             }
             "D" => {
                 let (file, path) = file.as_ref().ok_or_else(faulty)?;
-                map.decisions.push(decision(line, *file, path).ok_or_else(faulty)?);
+                decisions.push(decision(line, *file, path).ok_or_else(faulty)?);
             }
             "M" => {
                 let (file, _) = file.as_ref().ok_or_else(faulty)?;
@@ -103,14 +106,13 @@ pub(super) fn read(section: &[u8], map: &mut CoverageMap) -> Result<(), Coverage
                 let path = unescaped(parts.next().ok_or_else(faulty)?);
                 let start = place(parts.next().ok_or_else(faulty)?).ok_or_else(faulty)?;
                 let reason = parts.next().ok_or_else(faulty)?.to_owned();
-                let file = file_of(&path, &mut map.files);
+                let file = file_of(&path, names);
                 failures.insert(NotFollowed { file, start: Some(start).filter(|at| at.line > 0), reason });
             }
             _ => return Err(faulty()),
         }
     }
-    map.not_followed = failures.into_iter().collect();
-    Ok(())
+    Ok((decisions, failures.into_iter().collect()))
 }
 
 fn decision(line: &str, file: SourceFile, path: &str) -> Option<SourceDecision> {

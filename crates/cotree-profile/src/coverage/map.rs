@@ -60,7 +60,7 @@ impl CoverageMap {
             };
             let decisions = section(DECISIONS).map_err(damaged)?.unwrap_or_default();
             let map = Self::decode(&sections).and_then(|mut map| {
-                decisions::read(decisions, &mut map)?;
+                (map.decisions, map.not_followed) = decisions::read(decisions, &mut map.files)?;
                 Ok(map)
             });
             map.map_err(|fault| CoverageMapError::Damaged { path: path.to_owned(), fault })

@@ -2,8 +2,9 @@
 //!
 //! A condition is tied to the branches of the early code by the line and the column where it begins ([`branches`]), in
 //! each copy of its code that inlining has made. Where all conditions of a decision are tied, their outcomes get
-//! counters, and the decision gets what clang gives those of C: a variable that adds up the number of the test vector, and a request
-//! to count it ([`super::vectors`]). What cannot be tied is declared, with the reason, and nothing of it is counted.
+//! counters, and the decision gets what clang gives those of C: a variable that adds up the number of the test vector,
+//! and a request to count it ([`super::vectors`]). What cannot be tied is declared, with the reason, and nothing of it
+//! is counted.
 //!
 //! The decisions of a file stand in a section of the executable, once for all modules ([`section`]).
 
