@@ -13,9 +13,12 @@
 //! | how much there is of a file, and how much of it ran | [`summary`] |
 //! | all files for people and programs | [`table`] |
 //! | all files for lcov's tools | [`lcov`] |
+//! | all files for readers of other formats | [`cobertura`], [`codecov`], [`llvm_json`] |
 //! | what programs of documentation tests have of their own | [`doc_tests`] |
 //! | all files as pages for browsers | [`html`] |
 
+pub mod cobertura;
+pub mod codecov;
 pub mod conditions;
 pub mod decision;
 mod decision_json;
@@ -26,6 +29,7 @@ pub mod functions;
 pub mod html;
 pub mod lcov;
 pub mod line_runs;
+pub mod llvm_json;
 pub mod program;
 pub mod ratio;
 pub mod records;

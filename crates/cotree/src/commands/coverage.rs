@@ -12,13 +12,15 @@ use clap::Args;
 use cotree_report::exclusions::Markers;
 use cotree_report::files::FilePattern;
 use cotree_report::names::Names;
-use cotree_report::region_coverage::{CoverageTable, Ratio, RegionCoverage, decision_text, lcov};
+use cotree_report::region_coverage::cobertura::{self, CoberturaOptions};
+use cotree_report::region_coverage::{CoverageTable, Ratio, RegionCoverage, codecov, decision_text, lcov, llvm_json};
 use cotree_report::tracefile::Untold;
 use miette::{Result, miette};
 use programs::Programs;
 use regex_lite::Regex;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::time::SystemTime;
 
 /// Arguments of `cotree coverage`.
 #[derive(Args, Debug)]
@@ -64,6 +66,15 @@ pub struct CoverageArgs {
     /// Write a tracefile for lcov, genhtml and services that read it
     #[arg(long, conflicts_with = "json")]
     lcov: bool,
+    /// Write Cobertura's XML, for Jenkins, GitLab and others
+    #[arg(long, conflicts_with_all = ["json", "lcov"])]
+    cobertura: bool,
+    /// Write codecov's JSON, with lines that ran in part
+    #[arg(long, conflicts_with_all = ["json", "lcov", "cobertura"])]
+    codecov: bool,
+    /// Write what `llvm-cov export` writes (llvm.coverage.json.export)
+    #[arg(long, conflicts_with_all = ["json", "lcov", "cobertura", "codecov"])]
+    llvm_json: bool,
     /// Write the last lines of functions, too, as only lcov 2 reads them
     #[arg(long, requires = "lcov")]
     function_ends: bool,
@@ -111,6 +122,7 @@ pub fn run(args: &CoverageArgs) -> Result<()> {
     programs.edited().note(|path| files.contains(path));
     ran.notes.extend(programs.edited().remarks(|path| files.contains(path)));
     let table = CoverageTable::new(&coverage, |path| args.wants(path));
+    let here = std::env::current_dir().unwrap_or_default().display().to_string();
     let names = if args.no_demangle { Names::Raw } else { Names::Demangled };
     if args.html.wanted() {
         let (edited, wanted) = (programs.edited(), |path: &str| args.wants(path));
@@ -124,8 +136,14 @@ pub fn run(args: &CoverageArgs) -> Result<()> {
             Ok(())
         })?;
         untold.remarks().iter().for_each(|remark| lines::note(format_args!("note: {remark}")));
+    } else if args.cobertura {
+        let options = CoberturaOptions { root: here, timestamp: timestamp()?, names };
+        args.output.write(|out| cobertura::write(&coverage, |path| args.wants(path), &options, out))?;
+    } else if args.codecov {
+        args.output.write(|out| codecov::write(&coverage, |path| args.wants(path), &format!("{here}/"), out))?;
+    } else if args.llvm_json {
+        args.output.write(|out| llvm_json::write(&coverage, |path| args.wants(path), out))?;
     } else {
-        let here = std::env::current_dir().unwrap_or_default().display().to_string();
         let style = args.looks.style(&args.output);
         args.output.write_text(|out| {
             table.write_text(&format!("{here}/"), args.show_missing_lines, style, out)?;
@@ -137,6 +155,14 @@ pub fn run(args: &CoverageArgs) -> Result<()> {
     }
     args.check_decisions(&coverage, &table)?;
     args.gate(&table)
+}
+
+/// The time that documents bear, in seconds: that of SOURCE_DATE_EPOCH, or else now.
+fn timestamp() -> Result<u64> {
+    match std::env::var("SOURCE_DATE_EPOCH") {
+        Ok(text) => text.parse().map_err(|_| miette!("SOURCE_DATE_EPOCH is no number of seconds: {text}")),
+        Err(_) => Ok(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_secs())),
+    }
 }
 
 /// Leaves out what markers in the sources exclude. Gives sentences on markers that make no sense.

@@ -1,0 +1,105 @@
+//! What `cotree coverage` writes for other programs, held against the compiler's own tool.
+
+use crate::project::{Project, succeed};
+use serde_json::Value;
+use std::path::Path;
+
+macro_rules! source {
+    ($name:literal) => {
+        ($name, include_str!(concat!("../programs/coverage/", $name)))
+    };
+}
+
+/// The tool of the newest version that is installed.
+fn newest(tool: &str) -> String {
+    let found = |version: &u32| Path::new(&format!("/usr/bin/{tool}-{version}")).exists();
+    format!("{tool}-{}", (14..40).rev().find(found).expect("one is installed"))
+}
+
+fn project() -> Project {
+    let project = Project::new(&[source!("a.cc"), source!("b.cc"), source!("lib.h")]);
+    project.ok("--coverage c++ -O1 a.cc b.cc -o ours");
+    succeed(project.command(project.path("ours")).env("COTREE_FILE", "ours.cotree"));
+    project
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).expect("JSON")
+}
+
+/// A list in an order of its own.
+fn sorted(list: &Value) -> Vec<String> {
+    let mut items: Vec<String> = list.as_array().expect("a list").iter().map(Value::to_string).collect();
+    items.sort();
+    items
+}
+
+/// Sums but for what other versions of llvm-cov have, and with shares that are rounded.
+fn sums(summary: &Value) -> Vec<(String, u64, u64)> {
+    let kinds = summary.as_object().expect("kinds").iter().filter(|(kind, _)| *kind != "mcdc");
+    let number = |value: &Value| value.as_u64().expect("a number");
+    kinds.map(|(kind, sum)| (kind.clone(), number(&sum["count"]), number(&sum["covered"]))).collect()
+}
+
+#[test]
+fn llvm_json_is_that_of_llvm_cov() {
+    let project = project();
+    project.ok("export --format llvm-profdata -o ours.proftext ours.cotree");
+    succeed(project.command(newest("llvm-profdata")).args(["merge", "ours.proftext", "-o", "merged"]));
+    let mut export = project.command(newest("llvm-cov"));
+    let theirs =
+        json(&succeed(export.args(["export", "ours", "-instr-profile=merged", "-skip-expansions"])))["data"][0].clone();
+    let ours = json(&project.ok("coverage --llvm-json ours.cotree"));
+    assert_eq!(ours["type"], "llvm.coverage.json.export");
+    let ours = &ours["data"][0];
+    assert_eq!(sums(&ours["totals"]), sums(&theirs["totals"]));
+    let list = |value: &Value| value.as_array().expect("a list").clone();
+    assert_eq!(list(&ours["files"]).len(), 3);
+    for (ours, theirs) in list(&ours["files"]).iter().zip(list(&theirs["files"])) {
+        assert_eq!(ours["filename"], theirs["filename"]);
+        assert_eq!(ours["segments"], theirs["segments"], "{}", ours["filename"]);
+        assert_eq!(sorted(&ours["branches"]), sorted(&theirs["branches"]), "{}", ours["filename"]);
+        assert_eq!(sums(&ours["summary"]), sums(&theirs["summary"]));
+    }
+    let functions = |document: &Value| {
+        let mut functions = list(&document["functions"]);
+        functions.sort_by_key(|function| function["name"].to_string());
+        functions
+    };
+    let (ours, theirs) = (functions(ours), functions(&theirs));
+    assert_eq!(ours.len(), theirs.len());
+    for (ours, theirs) in ours.iter().zip(&theirs) {
+        for what in ["name", "count", "filenames"] {
+            assert_eq!(ours[what], theirs[what]);
+        }
+        for what in ["regions", "branches"] {
+            assert_eq!(sorted(&ours[what]), sorted(&theirs[what]), "{}", ours["name"]);
+        }
+    }
+}
+
+#[test]
+fn cobertura_and_codecov_have_the_table_s_numbers() {
+    let project = project();
+    let table = json(&project.ok("coverage --json ours.cotree"));
+    let written = |format: &str| {
+        let command = format!("coverage --{format} --output-path out.{format} ours.cotree");
+        succeed(project.cotree(&command).env("SOURCE_DATE_EPOCH", "1700000000"));
+        std::fs::read_to_string(project.path(&format!("out.{format}"))).expect("a file")
+    };
+    let xml = written("cobertura");
+    let branches = &table["total"]["branches"];
+    let (covered, valid) = (&branches["covered"], &branches["total"]);
+    assert!(xml.contains(&format!("branches-covered=\"{covered}\" branches-valid=\"{valid}\"")), "{xml}");
+    assert!(xml.contains("lines-covered=\"40\" lines-valid=\"42\"") && xml.contains("timestamp=\"1700000000\""));
+    assert!(xml.contains("<class name=\"lib_h\" filename=\"lib.h\""), "{xml}");
+    assert!(xml.contains("<method name=\"int pick&lt;int&gt;(bool, int, int)\" signature=\"\""), "{xml}");
+    let condition = "<line number=\"5\" hits=\"10\" branch=\"true\" condition-coverage=\"100% (2/2)\">";
+    assert!(xml.contains(condition), "{xml}");
+    let codecov = &json(&written("codecov"))["coverage"];
+    let numbers = |file: &str, lines: [&str; 3]| lines.map(|line| codecov[file][line].clone());
+    assert_eq!(numbers("a.cc", ["12", "13", "29"]), [Value::from(0), Value::from(1), Value::from("3/5")]);
+    assert_eq!(codecov["b.cc"].as_object().map(serde_json::Map::len), Some(3));
+    let both = project.fails("coverage --cobertura --codecov ours.cotree");
+    assert!(both.contains("cannot be used with"), "{both}");
+}
