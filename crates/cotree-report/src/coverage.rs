@@ -5,11 +5,13 @@
 use crate::branches::{self, LineBranches};
 use crate::exclusions::Exclusions;
 use crate::functions::summarize;
+use crate::harness::is_of_harness;
 use crate::lines;
 use crate::loops;
 use crate::selection::concerns;
 use crate::source::SourceText;
 use crate::unit::Unit;
+use cotree_core::facts::Function;
 use cotree_core::ids::FunctionId;
 use cotree_core::profile::Flaw;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,7 +32,8 @@ impl FileIndex {
         let mut files: BTreeMap<String, Vec<(usize, u32, Vec<FunctionId>)>> = BTreeMap::new();
         for (number, unit) in units.iter().enumerate() {
             let mut functions_of: BTreeMap<u32, Vec<FunctionId>> = BTreeMap::new();
-            for function in unit.functions().filter(|f| concerns(f.facts, &wanted)) {
+            let written = |function: &Function| concerns(function, &wanted) && !is_of_harness(function);
+            for function in unit.functions().filter(|function| written(function.facts)) {
                 let spans = function.facts.blocks.iter().flat_map(|b| &b.lines).map(|s| s.at.file);
                 let touched: BTreeSet<u32> = spans.chain(function.facts.position.map(|p| p.file)).collect();
                 for file in touched {

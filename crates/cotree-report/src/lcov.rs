@@ -9,6 +9,7 @@ use crate::coverage::{FileCoverage, FileIndex};
 use crate::exclusions::{self, Exclusions, Markers};
 use crate::files::FilePattern;
 use crate::functions::summarize;
+use crate::harness::is_of_harness;
 use crate::names::Names;
 use crate::source::Sources;
 use crate::tracefile::{BranchRecord, FileRecords, FunctionRecord, Numbering, OutcomeRecord, TracefileForm, Untold};
@@ -167,6 +168,10 @@ fn function_records(units: &[Unit<'_>], names: Names) -> BTreeMap<String, Vec<Fu
         for function in summarize(unit) {
             let measured = function.bodies.is_empty() || function.untouched.is_none();
             let Some(position) = function.position.filter(|_| measured) else { continue };
+            let bodies = function.bodies.iter().filter_map(|&body| unit.function(body));
+            if bodies.map(|body| is_of_harness(body.facts)).reduce(|one, other| one && other) == Some(true) {
+                continue;
+            }
             let key = (unit.file(position.file).to_owned(), position.line, names.show(&function.symbol));
             let (sum, end) = merged.entry(key).or_default();
             *sum = sum.saturating_add(function.entries());

@@ -38,6 +38,7 @@ pub mod files;
 mod filtered;
 pub mod flow;
 pub mod functions;
+pub mod harness;
 pub mod html;
 pub mod json;
 mod jumps;

@@ -103,3 +103,17 @@ fn cobertura_and_codecov_have_the_table_s_numbers() {
     let both = project.fails("coverage --cobertura --codecov ours.cotree");
     assert!(both.contains("cannot be used with"), "{both}");
 }
+
+/// The harness of Rust's tests has its `main` at the place of the first line.
+#[test]
+fn the_harness_of_rust_is_no_code_of_the_crate() {
+    let source =
+        "pub fn first(n: i32) -> i32 {\n    n + 1\n}\n\n#[test]\nfn one() {\n    assert_eq!(first(1), 2);\n}\n";
+    let manifest = "[package]\nname = \"h\"\nversion = \"0.0.0\"\nedition = \"2021\"\n[workspace]\n";
+    let project = Project::new(&[("Cargo.toml", manifest), ("src/lib.rs", source)]);
+    succeed(project.cotree("cargo test --lib --quiet --offline").env("COTREE_FILE", "h.cotree"));
+    let ours = project.ok("export --format lcov --demangle --file src h.cotree");
+    let functions: Vec<&str> = ours.lines().filter(|line| line.starts_with("FN:")).collect();
+    assert_eq!(functions, ["FN:1,h::first", "FN:6,h::one"], "{ours}");
+    assert!(ours.contains("DA:1,1\n"), "{ours}");
+}
