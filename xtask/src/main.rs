@@ -10,6 +10,7 @@ mod cargo_steps;
 mod command;
 mod compiler_tests;
 mod coverage_of_crates;
+mod coverage_readers;
 mod cpython;
 mod deadline;
 mod dependencies;
@@ -129,6 +130,7 @@ fn test(args: &TestArgs) -> Result<bool> {
     events::add(&mut suite, &context);
     soak::add(&mut suite, &context.cotree, args.all);
     if args.all || suite.is_filtered() {
+        coverage_readers::add(&mut suite, &context);
         compiler_tests::add(&mut suite, &context);
         coverage_of_crates::add(&mut suite, &context);
         cpython::add(&mut suite, &context);
