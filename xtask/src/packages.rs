@@ -55,6 +55,10 @@ fn needs(all: bool) -> Vec<Need> {
         needs.push(need(compiler_tests::GCC_SOURCES, "gcc-12-source"));
         needs.push(need("csmith", "csmith"));
         needs.push(need("dpkg-source", "dpkg-dev"));
+        // Modules of lcov 2, which comes from a newer Debian.
+        for module in ["libcapture-tiny-perl", "libdatetime-perl", "libtimedate-perl"] {
+            needs.push(need(&format!("/usr/share/doc/{module}/copyright"), module));
+        }
         // Modules of CPython.
         needs.push(need("/usr/include/x86_64-linux-gnu/ffi.h", "libffi-dev"));
         needs.push(need("/usr/include/sqlite3.h", "libsqlite3-dev"));

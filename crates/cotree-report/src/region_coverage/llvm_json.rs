@@ -1,7 +1,7 @@
 //! Coverage as `llvm-cov export` writes it (`llvm.coverage.json.export`, version 2.0.1), for programs that read that.
 //!
-//! What markers in the sources exclude is not in the sums and branches; regions and segments have everything. Expansions
-//! are left out, as with `-skip-expansions`.
+//! What markers in the sources exclude is not in the sums and branches; regions and segments have everything.
+//! Expansions are left out, as with `-skip-expansions`.
 
 use super::functions::{CountedBranch, CountedFunction};
 use super::program::RegionCoverage;
