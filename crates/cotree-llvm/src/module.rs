@@ -16,6 +16,8 @@ pub struct Module {
     pub(crate) raw: LLVMModuleRef,
     /// Instructions that were taken out of their blocks, to be deleted when no handle can refer to them.
     pub(crate) removed: RefCell<Vec<LLVMValueRef>>,
+    /// Locations of instructions that are gone.
+    pub(crate) locations: RefCell<Vec<LLVMMetadataRef>>,
     state: State,
     /// Errors that LLVM reported while working on this context.
     diagnostics: Box<Diagnostics>,
@@ -125,7 +127,15 @@ impl Module {
     }
 
     fn new(name: &str, context: LLVMContextRef, raw: LLVMModuleRef, diagnostics: Box<Diagnostics>) -> Self {
-        Self { name: name.into(), context, raw, removed: RefCell::default(), state: State::new(), diagnostics }
+        Self {
+            name: name.into(),
+            context,
+            raw,
+            removed: RefCell::default(),
+            locations: RefCell::default(),
+            state: State::new(),
+            diagnostics,
+        }
     }
 
     /// Which objects there are: handles that were kept from the same state refer to such.

@@ -15,27 +15,16 @@ pub struct CoverageCounters<'a> {
     pub vectors: BTreeMap<&'a CoveredFunction, Vec<u64>>,
     /// The counters that stand in functions without counts: what is missing in the values.
     pub not_counted: u64,
-    /// The functions that were left in the midst of a block, by a call that did not return (`exit`, an exception,
-    /// `longjmp`). The map has one counter for what stands before and behind such a call.
-    pub left_in_the_midst: u64,
 }
 
 impl CoverageCounters<'_> {
-    /// Sentences for the user: where the counters say something else than how often each part of the code ran.
+    /// A sentence for the user if something is missing.
     #[must_use]
-    pub fn remarks(&self) -> Vec<String> {
-        let missing = (self.not_counted > 0).then(|| {
+    pub fn remark(&self) -> Option<String> {
+        (self.not_counted > 0).then(|| {
             let counters = counted(self.not_counted.into(), "coverage counter");
             format!("{counters} in functions that were not counted: less is covered here than ran")
-        });
-        let left = (self.left_in_the_midst > 0).then(|| {
-            let functions = counted(self.left_in_the_midst.into(), "function");
-            format!(
-                "{functions} left by a call that did not return (exit, an exception, longjmp): what stands behind such a \
-                 call, before the next branch, counts as covered, as in llvm-cov; `cotree annotate` has exact lines"
-            )
-        });
-        missing.into_iter().chain(left).collect()
+        })
     }
 }
 
@@ -46,9 +35,6 @@ pub fn coverage_counters<'a>(units: &[Unit<'a>]) -> CoverageCounters<'a> {
     let mut counters = CoverageCounters::default();
     for function in units.iter().flat_map(Unit::functions).filter(|function| !function.facts.anchors.is_empty()) {
         let flow = function.flow();
-        let sites = 0..function.facts.sites().len() as u32;
-        counters.left_in_the_midst +=
-            u64::from(flow.as_ref().is_some_and(|flow| sites.into_iter().any(|site| flow.early(site) > 0)));
         for anchor in &function.facts.anchors {
             let Some(covered) = function.module.covered.get(anchor.function as usize) else { continue };
             let number = anchor.counter as usize;

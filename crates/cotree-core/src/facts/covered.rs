@@ -31,4 +31,6 @@ pub struct Anchor {
     pub function: u32,
     /// Which of that function's counters it is.
     pub counter: u32,
+    /// The inlined copy of that function that it belongs to: an index into [`super::Function::inlined`].
+    pub inlined: Option<u32>,
 }

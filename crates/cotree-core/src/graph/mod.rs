@@ -4,12 +4,14 @@
 //! - [`dfs`], [`dominators`], [`loops`]: the classical analyses, for irreducible graphs as well.
 //! - [`sese`]: regions with a single entry and a single exit.
 //! - [`forest`], [`union_find`]: how spanning trees are built.
+//! - [`circulation`]: what runs equally often in every execution.
 //! - [`arcs`]: acyclic graphs of labelled arcs, on which paths are numbered.
 //! - `flow`: flow conservation, which gives the counts of edges without counters.
 //! - `strong`: strongly connected components.
 
 pub mod arcs;
 pub mod cfg;
+pub mod circulation;
 pub mod dfs;
 pub mod dominators;
 pub(crate) mod flow;

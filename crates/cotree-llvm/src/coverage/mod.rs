@@ -19,7 +19,7 @@ mod text;
 mod vectors;
 
 use crate::error::Error;
-use crate::ir::{Call, Instruction, MetadataKind, Value};
+use crate::ir::{Call, Instruction, Location, MetadataKind, Value};
 use crate::module::Module;
 use cotree_core::facts::CoveredFunction;
 use parts::PARTS;
@@ -51,7 +51,7 @@ pub(crate) fn take_counters(module: &mut Module, decisions: bool) -> Result<(), 
     let kind = unchanged.metadata_kind(ANCHORS);
     let mut names = BTreeSet::new();
     for function in unchanged.functions().filter(|function| !function.is_declaration()) {
-        let mut pending: Vec<String> = Vec::new();
+        let mut pending: Vec<([String; PARTS], Option<Location<'_>>)> = Vec::new();
         let mut counters: Vec<Instruction<'_>> = Vec::new();
         for instruction in function.instructions() {
             let asks = |call: &Call<'_>| call.intrinsic().is_some_and(|name| name.starts_with(PREFIX));
@@ -60,14 +60,20 @@ pub(crate) fn take_counters(module: &mut Module, decisions: bool) -> Result<(), 
                 if call.arguments().next().is_some_and(|name| name.ty().is_pointer()) {
                     names.insert(parts[0].clone());
                 }
-                pending.extend(parts);
+                pending.push((parts, instruction.location()));
                 counters.push(*call);
             } else if lowered::is_counter(instruction) {
-                pending.extend(lowered::parts(unchanged, instruction).ok_or_else(|| unknown_addition(unchanged))?);
+                let parts = lowered::parts(unchanged, instruction).ok_or_else(|| unknown_addition(unchanged))?;
+                pending.push((parts, instruction.location()));
                 counters.push(instruction);
             } else if !pending.is_empty() {
-                let strings: Vec<_> = pending.drain(..).map(|part| unchanged.metadata_string(&part)).collect();
-                instruction.set_metadata(kind, unchanged.node(&strings));
+                let mut notes = Vec::new();
+                for (parts, location) in pending.drain(..) {
+                    notes.extend(parts.iter().map(|part| unchanged.metadata_string(part)));
+                    let kept = location.map(|location| unchanged.keep_location(location).to_string());
+                    notes.push(unchanged.metadata_string(&kept.unwrap_or_default()));
+                }
+                instruction.set_metadata(kind, unchanged.node(&notes));
             }
         }
         counters.into_iter().for_each(|counter| unchanged.remove(counter));
@@ -138,18 +144,30 @@ impl Counters {
         Self(module.metadata_kind(ANCHORS))
     }
 
-    /// The counters that stood before an instruction: of which functions, and which of theirs.
-    pub(crate) fn before(&self, instruction: Instruction<'_>) -> Vec<(CoveredFunction, u32)> {
+    /// The counters that stood before an instruction.
+    pub(crate) fn before<'m>(&self, module: &'m Module, instruction: Instruction<'m>) -> Vec<StoodBefore<'m>> {
         let Some(note) = instruction.metadata(self.0).and_then(Value::node_operands) else { return Vec::new() };
         let parts: Vec<String> = note.into_iter().flatten().filter_map(Value::metadata_string).collect();
         let counter = |parts: &[String]| {
             let hash = parts[1].parse().ok()?;
             let (counters, vectors) = (parts[2].parse().ok()?, parts[3].parse().ok()?);
             let function = CoveredFunction { name: parts[0].clone(), hash, counters, vectors };
-            Some((function, parts[4].parse().ok()?))
+            let location = parts[PARTS].parse().ok().and_then(|number| module.kept_location(number));
+            Some(StoodBefore { function, counter: parts[4].parse().ok()?, location })
         };
-        parts.chunks_exact(PARTS).filter_map(counter).collect()
+        parts.chunks_exact(PARTS + 1).filter_map(counter).collect()
     }
+}
+
+/// A counter that stood before an instruction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct StoodBefore<'m> {
+    /// The function of the source that it is of.
+    pub(crate) function: CoveredFunction,
+    /// Which of that function's counters it is.
+    pub(crate) counter: u32,
+    /// The place that the compiler gave it, which says of which inlined copy it is.
+    pub(crate) location: Option<Location<'m>>,
 }
 
 #[cfg(test)]
@@ -176,7 +194,8 @@ define void @f() {
         let instructions: Vec<_> = function.instructions().collect();
         assert_eq!(instructions.len(), 1);
         let covered = CoveredFunction { name: "f".into(), hash: u64::MAX, counters: 2, vectors: 0 };
-        assert_eq!(counters.before(instructions[0]), [(covered.clone(), 0), (covered, 1)]);
+        let stood = |counter| StoodBefore { function: covered.clone(), counter, location: None };
+        assert_eq!(counters.before(&module, instructions[0]), [stood(0), stood(1)]);
         assert!(module.assembly().contains(".uleb128 7\n\t.byte 0\n\t.byte 97,46,99,58,103,1,102\n"));
         assert!(module.variable(UNUSED_NAMES).is_none());
     }

@@ -79,6 +79,11 @@ impl<'m> Lines<'m> {
         Some(CallLine { span: u32::try_from(spans.len() - 1).ok()?, column: at.column })
     }
 
+    /// The inlined copy that a location is in.
+    pub(super) fn copy_of(&mut self, location: Location<'m>) -> Option<u32> {
+        self.locate(location).1
+    }
+
     fn locate(&mut self, location: Location<'m>) -> (Option<Position>, Option<u32>) {
         if let Some(&known) = self.locations.get(&location) {
             return known;

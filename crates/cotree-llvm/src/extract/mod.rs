@@ -33,7 +33,7 @@ pub(crate) use optimised::mark_optimised_before;
 pub(crate) use segment::GS;
 pub use selection::{Pattern, Selection};
 
-use crate::coverage::Counters;
+use crate::coverage::{Counters, StoodBefore};
 use crate::ir::{self, At, Value};
 use crate::module::Module;
 use crate::stacks;
@@ -235,9 +235,11 @@ impl<'m> Reader<'_, 'm> {
             let mut runs = Vec::new();
             let mut calls_before = 0;
             for instruction in block.instructions() {
-                for (function, counter) in self.counters.before(instruction) {
+                for StoodBefore { function, counter, location } in self.counters.before(self.module, instruction) {
                     let function = self.covered.number(function);
-                    facts.anchors.push(Anchor { block: Block::new(number), after_sites: sites, function, counter });
+                    let inlined = location.and_then(|location| self.lines.copy_of(location));
+                    let block = Block::new(number);
+                    facts.anchors.push(Anchor { block, after_sites: sites, function, counter, inlined });
                 }
                 let mut line = None;
                 if is_counted(instruction) {

@@ -61,6 +61,23 @@ impl<'m> Location<'m> {
     }
 }
 
+impl Module {
+    /// Keeps a location of an instruction that goes; gives a number for it.
+    pub fn keep_location(&self, location: Location<'_>) -> usize {
+        let mut kept = self.locations.borrow_mut();
+        kept.push(location.raw());
+        kept.len() - 1
+    }
+
+    /// The location that was kept under this number.
+    #[must_use]
+    pub fn kept_location(&self, number: usize) -> Option<Location<'_>> {
+        let raw = self.locations.borrow().get(number).copied()?;
+        // SAFETY: a location of the module's context, which keeps all its metadata as long as it lives.
+        unsafe { Location::from_raw(raw) }
+    }
+}
+
 kind! {
     /// A function or block of the source.
     Scope is a Metadata

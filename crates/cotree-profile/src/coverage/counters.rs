@@ -59,7 +59,13 @@ impl Expressions {
 
     /// Computes all expressions from the values of the function's counters.
     #[must_use]
-    pub fn values<'c>(&self, counters: &'c [u64]) -> Values<'c> {
+    pub fn values<'c>(&self, counters: &'c [u64]) -> Values<'c, u64> {
+        self.values_of(counters)
+    }
+
+    /// Computes all expressions from numbers in the place of the counters' values, which may be negative.
+    #[must_use]
+    pub fn values_of<'c, N: Copy + Into<i128>>(&self, counters: &'c [N]) -> Values<'c, N> {
         let mut values = Values { counters, expressions: vec![None; self.list.len()] };
         for &number in &self.order {
             let expression = self.list[number as usize];
@@ -77,12 +83,12 @@ impl Expressions {
 ///
 /// Differences may be negative on the way to a result that is not, so numbers have a sign and more bits than a count.
 #[derive(Clone, Debug)]
-pub struct Values<'c> {
-    counters: &'c [u64],
+pub struct Values<'c, N> {
+    counters: &'c [N],
     expressions: Vec<Option<i128>>,
 }
 
-impl Values<'_> {
+impl<N: Copy + Into<i128>> Values<'_, N> {
     /// The value of a counter. `None`: it needs a counter that has no value.
     #[must_use]
     pub fn get(&self, counter: Counter) -> Option<i128> {

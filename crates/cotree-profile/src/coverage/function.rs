@@ -1,5 +1,6 @@
 //! A function of the map: its regions, and what counts them.
 
+use super::corrections::{Corrections, Excess};
 use super::counters::{Counter, Expressions, Values};
 
 /// A source file of a [`CoverageMap`](super::CoverageMap), by its place in [`files`](super::CoverageMap::files).
@@ -138,21 +139,45 @@ impl MappedFunction {
     /// The result is `None` if a region needs a counter that has no value.
     #[must_use]
     pub fn counts(&self, counters: Option<&[u64]>) -> Option<Vec<RegionCount>> {
+        self.corrected_counts(counters, None)
+    }
+
+    /// The count of each region at its beginning, less what is too much in it.
+    ///
+    /// The result is `None` if a region needs a counter that has no value.
+    #[must_use]
+    pub fn corrected_counts(
+        &self,
+        counters: Option<&[u64]>,
+        corrections: Option<&Corrections>,
+    ) -> Option<Vec<RegionCount>> {
         let Some(counters) = counters else { return Some(vec![RegionCount::default(); self.regions.len()]) };
         let values = self.expressions.values(counters);
-        self.regions.iter().map(|region| count(&values, region.kind)).collect()
+        let excess = |region| corrections.map_or(Excess::default(), |corrections| corrections.of(region));
+        (0..).zip(&self.regions).map(|(number, region)| count(&values, region.kind, excess(number))).collect()
     }
 }
 
-fn count(values: &Values<'_>, kind: RegionKind) -> Option<RegionCount> {
-    let (counter, otherwise) = match kind {
-        RegionKind::Code(count) | RegionKind::Gap(count) | RegionKind::Expansion { count, .. } => {
-            (count, Counter::Zero)
+impl RegionKind {
+    /// What counts the region, or a condition's true outcome, and what counts a condition's false outcome.
+    #[must_use]
+    pub fn counters(self) -> (Counter, Counter) {
+        match self {
+            RegionKind::Code(count) | RegionKind::Gap(count) | RegionKind::Expansion { count, .. } => {
+                (count, Counter::Zero)
+            }
+            RegionKind::Skipped | RegionKind::Decision { .. } => (Counter::Zero, Counter::Zero),
+            RegionKind::Branch { taken, not_taken } | RegionKind::Condition { taken, not_taken, .. } => {
+                (taken, not_taken)
+            }
         }
-        RegionKind::Skipped | RegionKind::Decision { .. } => (Counter::Zero, Counter::Zero),
-        RegionKind::Branch { taken, not_taken } | RegionKind::Condition { taken, not_taken, .. } => (taken, not_taken),
-    };
-    let (value, otherwise) = (values.get(counter)?, values.get(otherwise)?);
+    }
+}
+
+fn count(values: &Values<'_, u64>, kind: RegionKind, excess: Excess) -> Option<RegionCount> {
+    let (counter, otherwise) = kind.counters();
+    let (value, otherwise) =
+        (values.get(counter)?.saturating_sub(excess.count), values.get(otherwise)?.saturating_sub(excess.not_taken));
     let bounded = |value: i128| u64::try_from(value.max(0)).unwrap_or(u64::MAX);
     Some(RegionCount { count: bounded(value), not_taken: bounded(otherwise), negative: value < 0 || otherwise < 0 })
 }

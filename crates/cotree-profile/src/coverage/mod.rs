@@ -17,6 +17,7 @@
 //! that would never end are refused, so whoever walks them need not look.
 
 mod bytes;
+mod corrections;
 mod counters;
 mod decisions;
 mod error;
@@ -29,6 +30,7 @@ mod records;
 mod regions;
 mod table;
 
+pub use corrections::{Corrections, Excess};
 pub use counters::{Counter, Expression, Expressions, Operation, Values};
 pub use decisions::{DECISIONS, NotFollowed, SourceCondition, SourceDecision, decision_hash, decision_name, md5};
 pub use error::{CoverageFault, CoverageMapError};

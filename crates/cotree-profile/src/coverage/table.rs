@@ -1,5 +1,6 @@
 //! The values of counters, by function.
 
+use super::corrections::Corrections;
 use std::collections::HashMap;
 
 /// The values of the counters of many functions.
@@ -9,6 +10,8 @@ pub struct CounterTable {
     functions: HashMap<u64, Vec<(u64, Vec<u64>)>>,
     /// By hash of the name and structural hash: how often each test vector of the function's decisions occurred.
     vectors: HashMap<(u64, u64), Vec<u64>>,
+    /// By hash of the name and structural hash.
+    corrections: HashMap<(u64, u64), Corrections>,
 }
 
 /// What a table knows of a function.
@@ -58,6 +61,17 @@ impl CounterTable {
     #[must_use]
     pub fn vectors(&self, name_hash: u64, structural_hash: u64) -> &[u64] {
         self.vectors.get(&(name_hash, structural_hash)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Adds what is to be taken from the counts of a function's regions.
+    pub fn correct(&mut self, name_hash: u64, structural_hash: u64, corrections: &Corrections) {
+        self.corrections.entry((name_hash, structural_hash)).or_default().add_all(corrections);
+    }
+
+    /// What is to be taken from the counts of a function's regions, if anything is.
+    #[must_use]
+    pub fn corrections(&self, name_hash: u64, structural_hash: u64) -> Option<&Corrections> {
+        self.corrections.get(&(name_hash, structural_hash)).filter(|corrections| !corrections.is_empty())
     }
 
     /// What is known of a version of a function.

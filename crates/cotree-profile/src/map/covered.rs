@@ -31,13 +31,19 @@ pub(super) fn write<'a>(program: &'a ProgramMap, w: &mut Writer, text: &mut Text
                 w.put(Stream::AnchorAfter, anchor.after_sites.into());
                 w.put_step(Stream::AnchorFunction, last.function, anchor.function);
                 w.put_step(Stream::AnchorCounter, last.counter, anchor.counter);
+                w.put_step(Stream::AnchorCopy, copy_number(last), copy_number(anchor));
                 last = anchor;
             }
         }
     }
 }
 
-const START: Anchor = Anchor { block: Block(0), after_sites: 0, function: 0, counter: 0 };
+const START: Anchor = Anchor { block: Block(0), after_sites: 0, function: 0, counter: 0, inlined: None };
+
+/// The number of the copy that an anchor is of; 0 for none.
+fn copy_number(anchor: Anchor) -> u32 {
+    anchor.inlined.map_or(0, |copy| copy.saturating_add(1))
+}
 
 /// Reads the counters of all functions, if the map has them.
 pub(super) fn read(program: &mut ProgramMap, r: &mut Reader<'_>, text: &mut TextCursor) -> Result<(), MapError> {
@@ -64,6 +70,7 @@ pub(super) fn read(program: &mut ProgramMap, r: &mut Reader<'_>, text: &mut Text
                 last.after_sites = r.get_u32(Stream::AnchorAfter)?;
                 last.function = r.get_step(Stream::AnchorFunction, last.function)?;
                 last.counter = r.get_step(Stream::AnchorCounter, last.counter)?;
+                last.inlined = r.get_step(Stream::AnchorCopy, copy_number(last))?.checked_sub(1);
                 function.anchors.push(last);
             }
         }
@@ -78,6 +85,7 @@ pub(super) fn check(module: &Module) -> Result<(), &'static str> {
         |covered: &CoveredFunction, anchor: &Anchor| anchor.counter < covered.counters.saturating_add(covered.vectors);
     let fits = anchors.all(|(function, anchor)| {
         function.blocks.get(anchor.block).is_some()
+            && anchor.inlined.is_none_or(|copy| (copy as usize) < function.inlined.len())
             && module.covered.get(anchor.function as usize).is_some_and(|covered| is_there(covered, anchor))
     });
     if fits { Ok(()) } else { Err("a coverage counter is nowhere") }

@@ -222,6 +222,8 @@ sections! {
         AnchorFunction,
         /// The counter, as a step.
         AnchorCounter,
+        /// 1 + the inlined copy that the counter is of, or 0, as a step.
+        AnchorCopy,
     }
     b"mcdc" {
         /// Per function of the source that has coverage counters: how many test vectors its decisions have.

@@ -7,9 +7,25 @@ use crate::terminal::counted;
 use crate::visible;
 use std::io::Write;
 
+/// The name of the format.
+pub const NAME: &str = "llvm-profdata";
+
+/// A sentence for the user where such a profile says more than ran: executions left `regions` regions early, for which
+/// it has no numbers.
+#[must_use]
+pub fn remark_on_cuts(regions: u64) -> Option<String> {
+    (regions > 0).then(|| {
+        let regions = counted(regions.into(), "region");
+        format!(
+            "{regions} that executions left early, by a call that did not return (exit, an exception, longjmp), count as if \
+             it had returned: the format can't say otherwise; `cotree coverage` has them right"
+        )
+    })
+}
+
 /// The format.
 pub(super) const FORMAT: Format = Format {
-    name: "llvm-profdata",
+    name: NAME,
     summary: "The counters of a build with --coverage, as text for llvm-profdata merge, and so for llvm-cov",
     needs: Needs::Blocks,
     has_lines: false,
@@ -48,7 +64,7 @@ fn export(export: &Export<'_>, out: &mut dyn Write) -> Result<Vec<String>, Expor
         }
         writeln!(out)?;
     }
-    let mut remarks = counters.remarks();
+    let mut remarks: Vec<String> = counters.remark().into_iter().collect();
     if unwritten > 0 {
         let functions = counted(unwritten, "function");
         remarks.push(format!(

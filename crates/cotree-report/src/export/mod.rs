@@ -10,7 +10,7 @@ pub mod folded;
 pub mod format;
 mod json;
 mod lcov;
-mod llvm_profdata;
+pub mod llvm_profdata;
 pub mod llvm_sample;
 pub mod pprof;
 mod remarks;

@@ -3,8 +3,9 @@
 use super::uses::uses;
 use crate::exclusions::{Exclusions, Markers};
 use cotree_profile::coverage::{
-    Counter, CoverageMap, MappedFunction, Place, Region, RegionCount, RegionKind, VirtualFile,
+    Corrections, Counter, CoverageMap, MappedFunction, Place, Region, RegionCount, RegionKind, VirtualFile,
 };
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A function of the map with the counts of its regions.
@@ -18,6 +19,8 @@ pub struct CountedFunction<'m> {
     pub counts: Vec<RegionCount>,
     /// How often each test vector of its decisions occurred; empty if the function never ran.
     pub vectors: Vec<u64>,
+    /// By region: the places in its text from which on fewer executions came, and how many fewer than before.
+    pub cuts: BTreeMap<usize, Vec<Cut>>,
     /// The file that it is written in.
     pub main_file: Option<VirtualFile>,
     /// What markers exclude in that file.
@@ -26,13 +29,38 @@ pub struct CountedFunction<'m> {
     excluded: Vec<bool>,
 }
 
+/// A place in the text of a region from which on fewer executions came than before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cut {
+    /// The place.
+    pub at: Place,
+    /// How many fewer came. Negative: more.
+    pub fewer: i128,
+}
+
 /// A region of text, with its count. Conditions and decisions are none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CountedRegion<'m> {
     /// The region.
     pub region: &'m Region,
-    /// How often it ran.
+    /// How often it ran, as far as its first cut.
     pub count: u64,
+    /// Where executions left it, in order.
+    pub cuts: &'m [Cut],
+}
+
+/// The cuts of a region in several executables.
+pub(super) fn added(one: &[Cut], other: &[Cut]) -> Vec<Cut> {
+    let mut all = [one, other].concat();
+    all.sort_by_key(|cut| cut.at);
+    all.dedup_by(|next, kept| {
+        let same = next.at == kept.at;
+        if same {
+            kept.fewer = kept.fewer.saturating_add(next.fewer);
+        }
+        same
+    });
+    all
 }
 
 /// A condition, with its counts.
@@ -58,7 +86,26 @@ impl<'m> CountedFunction<'m> {
     #[must_use]
     pub fn new(map: &'m CoverageMap, function: &'m MappedFunction, counts: Vec<RegionCount>) -> Self {
         let main_file = function.main_file();
-        Self { map, function, counts, vectors: Vec::new(), main_file, exclusions: None, excluded: Vec::new() }
+        Self {
+            map,
+            function,
+            counts,
+            vectors: Vec::new(),
+            cuts: BTreeMap::new(),
+            main_file,
+            exclusions: None,
+            excluded: Vec::new(),
+        }
+    }
+
+    /// Cuts regions where executions left them.
+    pub fn cut(&mut self, corrections: &Corrections) {
+        for region in corrections.regions() {
+            let cuts: Vec<Cut> = corrections.within(region).map(|(at, fewer)| Cut { at, fewer }).collect();
+            if !cuts.is_empty() {
+                self.cuts.insert(region as usize, cuts);
+            }
+        }
     }
 
     /// Leaves out what markers in the source exclude: regions that begin on an excluded line, and the conditions of
@@ -121,18 +168,25 @@ impl<'m> CountedFunction<'m> {
             for (sum, count) in self.vectors.iter_mut().zip(&other.vectors) {
                 *sum = sum.saturating_add(*count);
             }
+            for (&region, cuts) in &other.cuts {
+                let sum = self.cuts.entry(region).or_default();
+                *sum = added(sum, cuts);
+            }
         }
         same
     }
 
     /// The regions of text.
-    pub fn regions(&self) -> impl Iterator<Item = CountedRegion<'m>> {
+    pub fn regions(&self) -> impl Iterator<Item = CountedRegion<'_>> {
         let is_text = |kind: RegionKind| {
             !matches!(kind, RegionKind::Branch { .. } | RegionKind::Condition { .. } | RegionKind::Decision { .. })
         };
-        let counted = self.function.regions.iter().zip(&self.counts);
-        let text = counted.filter(move |(region, _)| is_text(region.kind));
-        text.map(|(region, count)| CountedRegion { region, count: count.count })
+        let counted = self.function.regions.iter().zip(&self.counts).enumerate();
+        let text = counted.filter(move |(_, (region, _))| is_text(region.kind));
+        text.map(|(index, (region, count))| {
+            let cuts = self.cuts.get(&index).map_or(&[][..], Vec::as_slice);
+            CountedRegion { region, count: count.count, cuts }
+        })
     }
 
     /// The regions of code that are counted as regions: those that no marker excludes.
@@ -140,7 +194,7 @@ impl<'m> CountedFunction<'m> {
         let counted = (0..).zip(&self.function.regions).zip(&self.counts);
         let is_code = |region: &Region| matches!(region.kind, RegionKind::Code(_));
         let code = counted.filter(move |((index, region), _)| is_code(region) && !self.is_excluded_region(*index));
-        code.map(|((_, region), count)| CountedRegion { region, count: count.count })
+        code.map(|((_, region), count)| CountedRegion { region, count: count.count, cuts: &[] })
     }
 
     /// The conditions of the function, also those of decisions, but for those with no possible outcome and those that

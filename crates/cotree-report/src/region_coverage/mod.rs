@@ -1,12 +1,13 @@
 //! Coverage by the compiler's own map: regions with their counts, and lines, functions and branches by LLVM's rules.
 //!
 //! The numbers are those of `llvm-cov report` and `llvm-cov export`, of the same map and counters: denominators that
-//! every user of clang or rustc knows. [`crate::coverage`] counts lines without such a map.
+//! every user of clang or rustc knows. Where executions left early, counts are lower ([`cuts`](mod@cuts)). [`crate::coverage`] counts lines without such a map.
 //!
 //! | question | module |
 //! | --- | --- |
 //! | how often each region of each function ran | [`functions`] |
 //! | from where to where in a file which count holds | [`segments`] |
+//! | where executions left regions early | [`cuts`](mod@cuts) |
 //! | how often each line ran | [`line_runs`] |
 //! | how often each condition was true and false | [`conditions`] |
 //! | which outcomes of conditions led to which decisions | [`decisions`] |
@@ -20,6 +21,7 @@
 pub mod cobertura;
 pub mod codecov;
 pub mod conditions;
+pub mod cuts;
 pub mod decision;
 mod decision_json;
 pub mod decision_text;
@@ -40,9 +42,10 @@ pub mod table;
 mod uses;
 
 pub use conditions::Condition;
+pub use cuts::{Cuts, cuts};
 pub use decision::{CountedDecision, DecisionCondition};
 pub use decisions::Decisions;
-pub use functions::{CountedBranch, CountedFunction, CountedRegion};
+pub use functions::{CountedBranch, CountedFunction, CountedRegion, Cut};
 pub use line_runs::{LineRun, LineRuns};
 pub use program::{FileView, Group, RegionCoverage, Unusable, UnusableReason};
 pub use segments::Segment;

@@ -154,7 +154,7 @@ impl<'m> RegionCoverage<'m> {
     /// What all functions together say of a file: of their main text as well as of macros and headers.
     #[must_use]
     pub fn file(&self, path: &str) -> FileView<'m> {
-        let mut regions: Vec<CountedRegion<'m>> = Vec::new();
+        let mut regions: Vec<CountedRegion<'_>> = Vec::new();
         let mut branches = Vec::new();
         for function in self.functions_in(path) {
             let here: Vec<bool> = function.function.files.iter().map(|&file| function.map.path(file) == path).collect();
@@ -194,9 +194,12 @@ fn counted<'m>(
     {
         return Ok(None);
     }
-    let counts = function.counts(counters).ok_or(UnusableReason::TooFewCounters)?;
-    let vectors = table.vectors(function.name_hash, function.structural_hash).to_vec();
+    let corrections = table.corrections(function.name_hash, function.structural_hash);
+    let counts = function.corrected_counts(counters, corrections).ok_or(UnusableReason::TooFewCounters)?;
     let mut counted = CountedFunction::new(map, function, counts);
-    counted.vectors = vectors;
+    counted.vectors = table.vectors(function.name_hash, function.structural_hash).to_vec();
+    if let Some(corrections) = corrections {
+        counted.cut(corrections);
+    }
     Ok(Some(counted))
 }

@@ -4,8 +4,9 @@
 //! expansions of a macro); then their counts add up. This follows what LLVM shows, place by place, also where regions
 //! overlap without nesting.
 
-use super::functions::CountedRegion;
+use super::functions::{CountedRegion, Cut, added};
 use cotree_profile::coverage::{Place, RegionKind};
+use std::collections::BTreeMap;
 
 /// A place in a file from which on, up to the next segment, one count holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +28,8 @@ enum Kind {
     Expansion,
     Skipped,
     Gap,
+    /// What is behind a cut of a region, up to the region's end.
+    Rest,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +42,17 @@ struct Text {
 
 /// Cuts a file into segments. The regions are all in one file, or in several whose lines are to be seen as one's.
 pub fn segments<'m>(regions: impl Iterator<Item = CountedRegion<'m>>) -> Vec<Segment> {
-    let texts = combined(regions.filter_map(text).collect());
+    let mut all = Vec::new();
+    let mut cuts: BTreeMap<(Place, Place), Vec<Cut>> = BTreeMap::new();
+    for region in regions {
+        let Some(text) = text(region) else { continue };
+        all.push(text);
+        if text.kind == Kind::Code && !region.cuts.is_empty() {
+            let sum = cuts.entry((text.start, text.end)).or_default();
+            *sum = added(sum, region.cuts);
+        }
+    }
+    let texts = divided(combined(all), &cuts);
     let mut builder = Builder::default();
     for (index, &text) in texts.iter().enumerate() {
         builder.begin(text, texts.get(index + 1));
@@ -77,6 +90,27 @@ fn combined(mut texts: Vec<Text>) -> Vec<Text> {
     texts
 }
 
+/// Divides regions of code at their cuts.
+fn divided(mut texts: Vec<Text>, cuts: &BTreeMap<(Place, Place), Vec<Cut>>) -> Vec<Text> {
+    if cuts.is_empty() {
+        return texts;
+    }
+    let mut rests = Vec::new();
+    for text in texts.iter().filter(|text| text.kind == Kind::Code) {
+        let mut count = i128::from(text.count);
+        for cut in cuts.get(&(text.start, text.end)).into_iter().flatten() {
+            count = count.saturating_sub(cut.fewer);
+            if (text.start..text.end).contains(&cut.at) {
+                let count = u64::try_from(count.max(0)).unwrap_or(u64::MAX);
+                rests.push(Text { start: cut.at, kind: Kind::Rest, count, ..*text });
+            }
+        }
+    }
+    texts.append(&mut rests);
+    texts.sort_by(|a, b| (a.start, b.end, a.kind).cmp(&(b.start, a.end, b.kind)));
+    texts
+}
+
 #[derive(Default)]
 struct Builder {
     segments: Vec<Segment>,
@@ -97,7 +131,7 @@ impl Builder {
             self.active = open;
             self.end(first_ended, Some(text.start));
         }
-        let is_entry = text.kind != Kind::Gap;
+        let is_entry = !matches!(text.kind, Kind::Gap | Kind::Rest);
         if text.start == text.end {
             // No text has the count of such a region. It only marks a place, also the end of all.
             let skipped = next.is_none() || text.kind == Kind::Skipped;

@@ -1,7 +1,8 @@
 //! `cotree export`: writes profiles in formats for other programs.
 
 use super::edited;
-use super::input::{Input, Reader, file_pattern};
+use super::input::{Input, Loaded, Reader, file_pattern};
+use super::into_report;
 use super::output::Output;
 use super::sources::{FileSources, SourceArgs};
 use super::vouched::Vouched;
@@ -9,10 +10,12 @@ use crate::lines;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use cotree_core::facts::events::EventKind;
+use cotree_profile::coverage::{CoverageMap, CoverageMapError};
 use cotree_report::costs::Costs;
-use cotree_report::export::{Export, ExportError, ExportOptions, FORMATS, Format, Needs};
+use cotree_report::export::{Export, ExportError, ExportOptions, FORMATS, Format, Needs, llvm_profdata};
 use cotree_report::files::FilePattern;
 use cotree_report::names::Names;
+use cotree_report::region_coverage::cuts;
 use cotree_report::unit::Unit;
 use miette::{Result, miette};
 use std::io;
@@ -90,13 +93,33 @@ pub fn run(args: &ExportArgs) -> Result<()> {
     }
     match args.format.needs {
         Needs::Nothing => write(args, &loaded.units(), None)?,
-        Needs::Blocks => write(args, &loaded.units_with_blocks()?, None)?,
+        Needs::Blocks => {
+            let units = loaded.units_with_blocks()?;
+            write(args, &units, None)?;
+            if args.format.name == llvm_profdata::NAME {
+                remark_on_cuts(&loaded, &units)?;
+            }
+        }
         Needs::Costs => loaded.with_costs(|costs| {
             check_whole(args, costs)?;
             write(args, costs.units, Some(costs))
         })?,
     }
     args.vouched.check(loaded.recovered())
+}
+
+/// Says how much of the coverage map a profile for LLVM can't say.
+fn remark_on_cuts(loaded: &Loaded, units: &[Unit<'_>]) -> Result<()> {
+    let mut regions = 0;
+    for (unit, binary) in units.iter().zip(loaded.binaries()) {
+        match CoverageMap::open(binary.path()) {
+            Ok(map) => regions += cuts(unit, &map).regions(),
+            Err(CoverageMapError::NoMap { .. }) => {}
+            Err(error) => return Err(into_report(error)),
+        }
+    }
+    llvm_profdata::remark_on_cuts(regions).iter().for_each(|remark| lines::note(format_args!("note: {remark}")));
+    Ok(())
 }
 
 /// A trace may lack some of the execution.

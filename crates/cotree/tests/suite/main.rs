@@ -12,6 +12,7 @@ mod counted_runs;
 mod coverage_build;
 mod coverage_builds;
 mod coverage_cargo;
+mod coverage_cuts;
 mod coverage_formats;
 mod coverage_html;
 mod coverage_map;

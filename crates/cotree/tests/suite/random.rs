@@ -119,7 +119,9 @@ fn random_loops_2() {
 const USUAL: [&str; 5] = ["cc -O2", "cc -O1", "cc -O3", "cc -Os", "--threads on cc -O2"];
 
 /// The others in one of these ways.
-const OTHER: [&str; 16] = [
+const OTHER: [&str; 18] = [
+    "--coverage cc -O2",
+    "--coverage cc -O0",
     "--profile block cc -O2",
     "--profile vertex cc -O2",
     "--profile vertex-edge cc -O2",
@@ -154,7 +156,8 @@ struct Seen {
 fn check_program(seed: u64) -> Seen {
     let at = usize::try_from(seed / 2).expect("small");
     let build = if seed.is_multiple_of(2) { USUAL[at % USUAL.len()] } else { OTHER[at % OTHER.len()] };
-    let tally = build.contains("--at early") || build.contains("-O0");
+    let coverage = build.contains("--coverage");
+    let tally = build.contains("--at early") || build.contains("-O0") || coverage;
     let program = programs::program(seed, tally);
     let name = if program.cxx { "p.cpp" } else { "p.c" };
     keeping(Project::new(&[(name, &program.text), ("tally.h", include_str!("../programs/tally.h"))]), |project| {
@@ -168,7 +171,7 @@ fn check_program(seed: u64) -> Seen {
             (String::from_utf8(output.stdout).expect("text"), output.status)
         };
         let ran = run("p");
-        let tallied = if tally { check_lines(project, name, &program.text) } else { 0 };
+        let tallied = if tally { check_lines(project, name, &program.text, coverage) } else { 0 };
         assert_eq!(ran, run("truth"), "seed {seed}, {build}: what it prints, and how it ends");
         let verdict = project.cotree("verify --strict p.cotree").output().expect("it starts");
         let said = [verdict.stdout, verdict.stderr].concat();
@@ -181,15 +184,21 @@ fn check_program(seed: u64) -> Seen {
     })
 }
 
-/// Compares the lines of the one program that ran so far with its tally; gives how many there are.
-fn check_lines(project: &Project, name: &str, source: &str) -> usize {
+/// Compares the lines of the one program that ran so far with its tally, also those of its coverage map if it has one;
+/// gives how many there are.
+fn check_lines(project: &Project, name: &str, source: &str, coverage: bool) -> usize {
     let names = std::fs::read_dir(project.path(".")).expect("a folder").map(|entry| entry.expect("an entry").path());
     let tallies: Vec<_> = names.filter(|path| path.extension().is_some_and(|extension| extension == "bin")).collect();
     let [tally] = &*tallies else { panic!("one tally, and not {tallies:?}") };
-    let lcov = project.ok("export --format lcov p.cotree");
-    let (compared, problems) = lines::compare(name, source, &std::fs::read(tally).expect("a file"), &lcov, 0);
-    assert!(problems.is_empty(), "{}", problems.join("\n"));
-    compared
+    let tally = std::fs::read(tally).expect("a file");
+    let exports = if coverage { &["coverage --lcov", "export --format lcov"][..] } else { &["export --format lcov"] };
+    let compared = exports.iter().map(|export| {
+        let lcov = project.ok(&format!("{export} p.cotree"));
+        let (compared, problems) = lines::compare(name, source, &tally, &lcov, 0);
+        assert!(problems.is_empty(), "{export}: {}", problems.join("\n"));
+        compared
+    });
+    compared.sum()
 }
 
 /// Seeds 0 to 199, unless the environment says `COTREE_PROGRAMS=1000..3000`.

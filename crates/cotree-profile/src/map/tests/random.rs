@@ -399,10 +399,17 @@ fn cover(module: &mut Module, seed: u64) {
     module.covered = vec![covered("a.c:f", seed, 3, vectors), covered("g", u64::MAX, 1, 0)];
     for function in &mut module.functions {
         let blocks = (0..function.blocks.len()).filter(|block| (seed >> (block % 32)) & 1 == 0);
+        let copies = function.inlined.len() as u32;
         let anchor = |block: usize| {
             let of_first = !block.is_multiple_of(3);
             let counter = if of_first { block as u32 % (3 + vectors) } else { 0 };
-            Anchor { block: Block::new(block), after_sites: seed as u32 % 2, function: u32::from(!of_first), counter }
+            Anchor {
+                block: Block::new(block),
+                after_sites: seed as u32 % 2,
+                function: u32::from(!of_first),
+                counter,
+                inlined: copies.checked_sub(1).filter(|_| block.is_multiple_of(2)),
+            }
         };
         function.anchors = blocks.map(anchor).collect();
     }

@@ -18,7 +18,7 @@ use cotree_profile::file::ProfileFile;
 use cotree_profile::merged::Merge;
 use cotree_profile::recover::{Recovery, UnitError, open_binary, recover};
 use cotree_report::covered::{CoverageCounters, coverage_counters};
-use cotree_report::region_coverage::doc_tests;
+use cotree_report::region_coverage::{Cuts, cuts, doc_tests};
 use cotree_report::terminal::counted;
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ pub struct Programs {
     programs: Vec<(CoverageMap, CounterTable)>,
     /// What is to be said of all of them, once.
     not_counted: u64,
-    left_in_the_midst: u64,
+    without_places: u64,
     doubted: Doubted,
     names: SourceNames,
     edited: Edited,
@@ -69,10 +69,12 @@ impl Programs {
         }
         programs.add_unused(named.into_values())?;
         programs.name_sources();
-        let Self { not_counted, left_in_the_midst, .. } = programs;
-        let all = CoverageCounters { not_counted, left_in_the_midst, ..CoverageCounters::default() };
-        all.remarks().iter().for_each(|remark| lines::note(format_args!("note: {remark}")));
-        programs.ran.notes.extend(all.remarks());
+        let Self { not_counted, without_places, .. } = programs;
+        let all = CoverageCounters { not_counted, ..CoverageCounters::default() };
+        let cuts = Cuts { without_places, ..Cuts::default() };
+        let remarks: Vec<String> = all.remark().into_iter().chain(cuts.remark()).collect();
+        remarks.iter().for_each(|remark| lines::note(format_args!("note: {remark}")));
+        programs.ran.notes.extend(remarks);
         vouched.say(None, programs.doubted)?;
         if programs.programs.is_empty() {
             return Err(miette!(
@@ -167,7 +169,6 @@ impl Programs {
         }
         self.edited.add(loaded.binaries());
         self.not_counted += counted.not_counted;
-        self.left_in_the_midst += counted.left_in_the_midst;
         let mut table = CounterTable::default();
         for (function, values) in &counted.functions {
             table.add(name_hash(&function.name), function.hash, values).into_diagnostic()?;
@@ -178,6 +179,13 @@ impl Programs {
         let mut map = CoverageMap::open(&path).into_diagnostic()?;
         if is_of_doc_test(&path) {
             doc_tests::leave_out(&mut map);
+        }
+        for unit in &units {
+            let cuts = cuts(unit, &map);
+            self.without_places += cuts.without_places;
+            for (function, corrections) in &cuts.functions {
+                table.correct(name_hash(&function.name), function.hash, corrections);
+            }
         }
         self.programs.push((map, table));
         Ok(())

@@ -1,0 +1,59 @@
+//! How often each outcome of a condition was seen.
+//!
+//! The map has a counter for one outcome, and takes the other one to be the rest of how often the condition was
+//! evaluated. Executions that left while it was evaluated, or in a loop's body, are in that rest. The condition is the
+//! block that branches as often as both outcomes together, with an edge for each, whenever every call returns.
+
+use super::instances::Instance;
+use cotree_core::facts::EdgeKind;
+use cotree_core::ids::{Block, Edge};
+use cotree_profile::coverage::{Counter, Excess, RegionKind};
+
+/// By how much the outcomes of a condition are too many. Each comes with its count and its number in the circulation.
+pub(super) fn excess(
+    instance: &Instance<'_, '_>,
+    kind: RegionKind,
+    (taken, true_number): (i128, i128),
+    (not_taken, false_number): (i128, i128),
+) -> Excess {
+    let (of_true, of_false) = kind.counters();
+    if of_true == Counter::Zero || of_false == Counter::Zero {
+        return Excess::default();
+    }
+    let Some(outcomes) = outcomes(instance, true_number, false_number) else { return Excess::default() };
+    let (seen_true, seen_false) = outcomes;
+    Excess { count: taken - seen_true, not_taken: not_taken - seen_false }
+}
+
+/// How often the branch of a condition went either way.
+fn outcomes(instance: &Instance<'_, '_>, true_number: i128, false_number: i128) -> Option<(i128, i128)> {
+    let flow = instance.flow;
+    let blocks = flow.function.blocks.numbered().map(|(block, _)| block);
+    for block in blocks.filter(|&block| instance.normal.usual_block(block) == true_number + false_number) {
+        let leaving: Vec<Edge> = ways_on(instance, block);
+        if leaving.len() < 2 {
+            continue;
+        }
+        let with =
+            |number: i128| leaving.iter().copied().find(|&edge| instance.normal.usual_edge(edge) == Some(number));
+        let count = |edge: Edge| flow.edge(edge).map(i128::from);
+        let left = i128::from(flow.left(block));
+        match (with(true_number), with(false_number)) {
+            (Some(on_true), Some(on_false)) if on_true != on_false => {
+                return count(on_true).zip(count(on_false));
+            }
+            // A case of a switch: the others are its other outcome.
+            (Some(edge), _) => return count(edge).map(|count| (count, left - count)),
+            (None, Some(edge)) => return count(edge).map(|count| (left - count, count)),
+            (None, None) => {}
+        }
+    }
+    None
+}
+
+/// The edges on which control may go on from a block if every call returns.
+fn ways_on(instance: &Instance<'_, '_>, block: Block) -> Vec<Edge> {
+    let flow = instance.flow;
+    let goes_on = |edge: &Edge| flow.function.edges.get(*edge).is_some_and(|e| e.kind != EdgeKind::InvokeUnwind);
+    flow.cfg.succs(block).iter().copied().filter(goes_on).collect()
+}

@@ -1,0 +1,99 @@
+//! Counts of regions where executions left early: what the map's counters say too much.
+//!
+//! The map counts a region by one counter, or by sums and differences of several. Both assume that every call returns:
+//! what stands behind an `exit` two calls deep, a throw or a `longjmp` counts as run. We know more: how often each block
+//! ran, and each part of a block between calls ([`crate::flow`]). So a region is counted by the instructions that stand
+//! in it, and is cut where fewer executions came on than had come so far.
+//!
+//! Which instructions speak for a region? Some in its text run less often without anything having gone wrong (the
+//! initialisation of a static variable, `delete` of a null pointer). Those count that run exactly as often as the region
+//! whenever every call returns. That is an equation between a block's count and the expression of the region, and
+//! [`normal_flow`] tells whether it always holds. So a difference in counts is due to early exits and nothing else.
+//!
+//! A region has run up to the last place in its text that was reached: within a statement what stands first need not
+//! run first. Text without instructions, as comments, has the count of what stands before it.
+//!
+//! | question | module |
+//! | --- | --- |
+//! | which functions of the machine hold a function of the source, and in which copies | [`instances`] |
+//! | what runs equally often if every call returns | [`normal_flow`] |
+//! | what stands where in the text of a function | [`layout`] |
+//! | which instructions stand in which region | [`points`] |
+//! | how often each region ran, and where it is cut | [`regions`] |
+//! | how often each outcome of a condition was seen | [`conditions`] |
+//! | the same of coroutines, which are several functions of the machine | [`coroutines`] |
+
+mod conditions;
+mod coroutines;
+mod instances;
+mod layout;
+mod normal_flow;
+mod points;
+mod regions;
+
+use crate::unit::Unit;
+use cotree_core::facts::CoveredFunction;
+use cotree_profile::coverage::{Corrections, CoverageMap, MappedFunction, name_hash};
+use instances::Functions;
+use layout::Layout;
+use std::collections::HashMap;
+
+/// What the counters of a unit's coverage map say too much.
+#[derive(Clone, Debug, Default)]
+pub struct Cuts<'a> {
+    /// By function of the source. What needs no correction is left out.
+    pub functions: Vec<(&'a CoveredFunction, Corrections)>,
+    /// Functions that were left early, whose instructions have no known place: what stands behind a call that did not
+    /// return counts as covered.
+    pub without_places: u64,
+}
+
+impl Cuts<'_> {
+    /// How many regions have another count than their counters say, or several.
+    #[must_use]
+    pub fn regions(&self) -> u64 {
+        self.functions.iter().map(|(_, corrections)| corrections.regions().count() as u64).sum()
+    }
+
+    /// A sentence for the user where something could not be told.
+    #[must_use]
+    pub fn remark(&self) -> Option<String> {
+        (self.without_places > 0).then(|| {
+            let functions = crate::terminal::counted(self.without_places.into(), "function");
+            format!(
+                "{functions} left by a call that did not return have no known lines (debug information is missing, or its \
+                 paths are others than those of the coverage map): what stands behind such a call counts as covered"
+            )
+        })
+    }
+}
+
+/// Finds what the counters of a unit's coverage map say too much.
+#[must_use]
+pub fn cuts<'a>(unit: &Unit<'a>, map: &CoverageMap) -> Cuts<'a> {
+    let functions = Functions::of(unit);
+    let mut mapped: HashMap<(u64, u64), &MappedFunction> = HashMap::new();
+    for function in &map.functions {
+        mapped.insert((function.name_hash, function.structural_hash), function);
+    }
+    let mut cuts = Cuts::default();
+    for (covered, instances) in functions.left_early() {
+        let Some(function) = mapped.get(&(name_hash(&covered.name), covered.hash)) else { continue };
+        let layout = Layout::new(map, function);
+        let mut corrections = Corrections::default();
+        let mut has_places = false;
+        for instance in &instances.apart {
+            let points = points::of_instance(unit, &layout, instance);
+            has_places |= points.are_known();
+            regions::correct(&layout, instance, &points, &mut corrections);
+        }
+        if let Some(parts) = &instances.coroutine {
+            has_places |= coroutines::correct(unit, &layout, parts, &mut corrections);
+        }
+        cuts.without_places += u64::from(!has_places);
+        if !corrections.is_empty() {
+            cuts.functions.push((covered, corrections));
+        }
+    }
+    cuts
+}

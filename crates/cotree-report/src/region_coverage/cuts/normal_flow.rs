@@ -1,0 +1,220 @@
+//! What runs equally often in all executions in which every call returns.
+//!
+//! Exceptions begin a flow of their own at their landing pads. The compiler's own checks do not fail: a branch is one that
+//! leads to code that certainly ends the execution, if no counter stands on either side. What remains is a graph in which counts obey Kirchhoff's law, so that one random
+//! circulation tells which counts are always equal ([`cotree_core::graph::circulation`]).
+
+use crate::checks::failing_blocks;
+use crate::flow::Flow;
+use cotree_core::facts::EdgeKind;
+use cotree_core::graph::circulation::random_circulation;
+use cotree_core::ids::{Block, Edge};
+use std::collections::BTreeSet;
+
+/// Which edges executions are taken not to go.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Never {
+    /// Those of failed checks.
+    Fails,
+    /// Those to where the execution certainly ends, too.
+    Ends,
+    /// Those, and exceptions are not caught either.
+    Throws,
+}
+
+/// Random circulations of a function's graph.
+pub(super) struct NormalFlow {
+    usual: Circulation,
+    without_ends: Circulation,
+    without_exceptions: Circulation,
+}
+
+/// The numbers of one thing in the circulations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Numbers {
+    pub(super) usual: i128,
+    without_ends: i128,
+    without_exceptions: i128,
+}
+
+/// Why two things run equally often.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Equal {
+    /// In all executions in which every call returns and nothing ends the execution.
+    Always,
+    /// In those in which nothing is thrown either. (Where an exception is caught, it may join again.)
+    UnlessThrown,
+}
+
+impl Numbers {
+    /// The numbers of each circulation, made by one function.
+    pub(super) fn of<T>(mut number: impl FnMut(fn(&NormalFlow) -> &Circulation) -> T) -> [T; 3] {
+        [number(|flow| &flow.usual), number(|flow| &flow.without_ends), number(|flow| &flow.without_exceptions)]
+    }
+
+    pub(super) fn new([usual, without_ends, without_exceptions]: [i128; 3]) -> Self {
+        Self { usual, without_ends, without_exceptions }
+    }
+
+    /// Do two things run equally often? Numbers of what never runs say nothing.
+    pub(super) fn equal(self, other: Self) -> Option<Equal> {
+        let same = |one: i128, other: i128| one == other && one != 0;
+        if self.usual == other.usual || same(self.without_ends, other.without_ends) {
+            Some(Equal::Always)
+        } else {
+            same(self.without_exceptions, other.without_exceptions).then_some(Equal::UnlessThrown)
+        }
+    }
+}
+
+impl NormalFlow {
+    pub(super) fn new(flow: &Flow<'_>) -> Self {
+        let ends = Ends::of(flow);
+        let circulation = |never| Circulation::new(flow, &ends, never);
+        Self {
+            usual: circulation(Never::Fails),
+            without_ends: circulation(Never::Ends),
+            without_exceptions: circulation(Never::Throws),
+        }
+    }
+
+    /// The numbers of a block.
+    pub(super) fn block(&self, block: Block) -> Numbers {
+        Numbers::new(Numbers::of(|circulation| circulation(self).block(block)))
+    }
+
+    /// The number of a block, and
+    pub(super) fn usual_block(&self, block: Block) -> i128 {
+        self.usual.block(block)
+    }
+
+    /// that of an edge. `None`: it is not taken if every call returns.
+    pub(super) fn usual_edge(&self, edge: Edge) -> Option<i128> {
+        self.usual.edges.get(edge.index()).copied().flatten()
+    }
+}
+
+/// A random circulation of a function's graph.
+pub(super) struct Circulation {
+    blocks: Vec<i128>,
+    edges: Vec<Option<i128>>,
+}
+
+impl Circulation {
+    fn new(flow: &Flow<'_>, ends: &Ends, never: Never) -> Self {
+        let (function, cfg) = (flow.function, &flow.cfg);
+        let exit = cfg.exit().index();
+        let mut links: Vec<(usize, usize)> = vec![(exit, cfg.entry().index())];
+        let mut edge_of: Vec<Option<Edge>> = vec![None];
+        let mut pads = BTreeSet::new();
+        for edge in cfg.edges().filter(|&edge| edge != cfg.exit_edge()) {
+            let (from, to) = (cfg.src(edge), cfg.dst(edge));
+            if function.edges[edge].kind == EdgeKind::InvokeUnwind {
+                pads.insert(to.index());
+                continue;
+            }
+            if fails_check(flow, ends, edge) || never != Never::Fails && leads_to_end(flow, ends, edge) {
+                continue;
+            }
+            links.push((from.index(), to.index()));
+            edge_of.push(Some(edge));
+        }
+        for pad in pads.into_iter().filter(|_| never != Never::Throws) {
+            links.push((exit, pad));
+            edge_of.push(None);
+        }
+        let reached = reached(exit, &links);
+        let kept: Vec<usize> = (0..links.len()).filter(|&link| reached[links[link].0]).collect();
+        let kept_links: Vec<(usize, usize)> = kept.iter().map(|&link| links[link]).collect();
+        let numbers = random_circulation(exit + 1, &kept_links);
+        let mut normal = Self { blocks: vec![0; exit + 1], edges: vec![None; function.edges.len()] };
+        for ((&link, &(_, to)), &number) in kept.iter().zip(&kept_links).zip(&numbers) {
+            normal.blocks[to] += number;
+            if let Some(edge) = edge_of[link] {
+                normal.edges[edge.index()] = Some(number);
+            }
+        }
+        normal
+    }
+
+    /// The number of a block.
+    pub(super) fn block(&self, block: Block) -> i128 {
+        self.blocks.get(block.index()).copied().unwrap_or_default()
+    }
+}
+
+/// Per node, whether a path leads there from `start`.
+fn reached(start: usize, links: &[(usize, usize)]) -> Vec<bool> {
+    let nodes = links.iter().map(|&(from, to)| from.max(to) + 1).max().unwrap_or(0).max(start + 1);
+    let mut leads_to: Vec<Vec<usize>> = vec![Vec::new(); nodes];
+    links.iter().for_each(|&(from, to)| leads_to[from].push(to));
+    let mut reached = vec![false; nodes];
+    let mut work = vec![start];
+    while let Some(node) = work.pop() {
+        if !std::mem::replace(&mut reached[node], true) {
+            work.extend(&leads_to[node]);
+        }
+    }
+    reached
+}
+
+/// Which blocks end the execution.
+struct Ends {
+    /// Per block: it begins the panic of a check of rustc's.
+    failing: Vec<bool>,
+    /// Per block: what begins there goes without a branch to where nothing can come back from.
+    certainly: Vec<bool>,
+    /// Per block: a counter stands in it, or where it ends the execution, behind it.
+    counted: Vec<bool>,
+}
+
+impl Ends {
+    fn of(flow: &Flow<'_>) -> Self {
+        let (function, cfg) = (flow.function, &flow.cfg);
+        let mut counted = vec![false; function.blocks.len()];
+        function.anchors.iter().for_each(|anchor| counted[anchor.block.index()] = true);
+        let mut certainly = vec![false; function.blocks.len()];
+        let goes_on = |edge: &&Edge| function.edges[**edge].kind != EdgeKind::InvokeUnwind;
+        let at_end = function.edges.iter().filter(|edge| edge.kind == EdgeKind::Unreachable).map(|edge| edge.src);
+        let mut work: Vec<Block> = at_end.collect();
+        while let Some(block) = work.pop() {
+            if cfg.succs(block).iter().filter(goes_on).count() != 1 {
+                continue;
+            }
+            certainly[block.index()] = true;
+            let before = cfg.preds(block).iter().filter(|&&edge| edge != cfg.exit_edge()).filter(goes_on);
+            for before in before.map(|&edge| cfg.src(edge)).filter(|before| !certainly[before.index()]) {
+                if cfg.succs(before).iter().filter(goes_on).count() == 1 {
+                    counted[before.index()] |= counted[block.index()];
+                    work.push(before);
+                }
+            }
+        }
+        Self { failing: failing_blocks(function), certainly, counted }
+    }
+}
+
+/// Is it an edge to where the execution certainly ends, while it may go on from there elsewhere?
+fn leads_to_end(flow: &Flow<'_>, ends: &Ends, edge: Edge) -> bool {
+    let certainly = |block: Block| ends.certainly.get(block.index()).copied().unwrap_or(false);
+    certainly(flow.cfg.dst(edge)) && others(flow, edge).any(|other| !certainly(other))
+}
+
+/// Is it the edge of a check that has failed?
+fn fails_check(flow: &Flow<'_>, ends: &Ends, edge: Edge) -> bool {
+    let to = flow.cfg.dst(edge);
+    let at = |of: &[bool], block: Block| of.get(block.index()).copied().unwrap_or(false);
+    if at(&ends.failing, to) {
+        return others(flow, edge).any(|other| !at(&ends.failing, other));
+    }
+    let counted = || others(flow, edge).any(|other| at(&ends.counted, other));
+    leads_to_end(flow, ends, edge) && !at(&ends.counted, to) && !counted()
+}
+
+/// Where else control may go from where an edge comes from, if every call returns.
+fn others<'f>(flow: &'f Flow<'_>, edge: Edge) -> impl Iterator<Item = Block> + use<'f> {
+    let to = flow.cfg.dst(edge);
+    let goes_on = |edge: &&Edge| flow.function.edges.get(**edge).is_some_and(|e| e.kind != EdgeKind::InvokeUnwind);
+    let leaving = flow.cfg.succs(flow.cfg.src(edge)).iter().filter(goes_on);
+    leaving.map(|&other| flow.cfg.dst(other)).filter(move |&other| other != to)
+}

@@ -1,0 +1,289 @@
+//! How often each region of an instance ran, and where it is cut.
+
+use super::conditions;
+use super::instances::Instance;
+use super::layout::Layout;
+use super::normal_flow::{Equal, Numbers};
+use super::points::{Point, Points};
+use cotree_core::ids::Block;
+use cotree_profile::coverage::{Corrections, Counter, Excess, Place, RegionKind, Values, VirtualFile};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How often a stretch of text ran.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Reached {
+    pub(super) place: Place,
+    pub(super) count: i128,
+    /// Some may have come here past what stands before.
+    pub(super) joined: bool,
+}
+
+/// The regions of one instance, as they are counted.
+struct Counted<'c, 'm> {
+    layout: &'c Layout<'m>,
+    instance: &'c Instance<'c, 'c>,
+    points: &'c Points,
+    /// What the counters say.
+    counts: Values<'c, i128>,
+    numbers: [Values<'c, i128>; 3],
+    /// How often each region of code ran at its beginning, and each condition was true.
+    began: Vec<Option<i128>>,
+    /// What is known of places in each file, in order, to tell how often text without instructions ran.
+    known: BTreeMap<(VirtualFile, Place), Vec<(Numbers, i128)>>,
+}
+
+/// Corrects the counts of all regions of an instance.
+pub(super) fn correct(
+    layout: &Layout<'_>,
+    instance: &Instance<'_, '_>,
+    points: &Points,
+    corrections: &mut Corrections,
+) {
+    let function = layout.function;
+    let (counts, numbers) = (instance.counts(), instance.numbers());
+    let mut counted = Counted {
+        layout,
+        instance,
+        points,
+        counts: function.expressions.values_of(&counts),
+        numbers: [0, 1, 2].map(|at: usize| function.expressions.values_of(&numbers[at])),
+        began: vec![None; function.regions.len()],
+        known: BTreeMap::new(),
+    };
+    counted.code(corrections);
+    counted.conditions(corrections);
+    let expansions = counted.expansions(corrections);
+    counted.gaps(&expansions, corrections);
+}
+
+impl Counted<'_, '_> {
+    /// What the counters say of a region, and its numbers.
+    fn value(&self, counter: Counter) -> Option<(i128, Numbers)> {
+        let [usual, without_ends, without_exceptions] = &self.numbers;
+        let numbers = [usual.get(counter)?, without_ends.get(counter)?, without_exceptions.get(counter)?];
+        Some((self.counts.get(counter)?, Numbers::new(numbers)))
+    }
+
+    /// Corrects regions of code.
+    fn code(&mut self, corrections: &mut Corrections) {
+        let (layout, instance) = (self.layout, self.instance);
+        let mut without_instructions = Vec::new();
+        for (index, region) in layout.function.regions.iter().enumerate() {
+            let RegionKind::Code(counter) = region.kind else { continue };
+            let Some((count, numbers)) = self.value(counter) else { continue };
+            let reached = reached(self.points.within(index), instance, numbers);
+            let most = match layout.host(region.file) {
+                Some(host) if reached.is_empty() => {
+                    let speaks = |point: &Point| instance.normal.block(point.block).equal(numbers).is_some();
+                    self.points.expanded(host).filter(speaks).map(|point| instance.count(point)).max()
+                }
+                _ => reached.iter().map(|reached| reached.count).max(),
+            };
+            let start = match (counter, most) {
+                (Counter::Zero, _) => 0,
+                (Counter::Value(_), _) if layout.is_first_with_counter(index) => count,
+                (_, Some(most)) => most,
+                (_, None) => {
+                    without_instructions.push((index, count, numbers));
+                    continue;
+                }
+            };
+            self.began[index] = Some(start);
+            let number = index as u32;
+            corrections.add(number, None, Excess { count: count - start, not_taken: 0 });
+            let passed = passed(start, &reached);
+            for (here, &passed) in reached.iter().zip(&passed) {
+                self.known.entry((region.file, here.place)).or_default().push((numbers, passed));
+            }
+            let mut before = start;
+            for cut in cuts(layout, index, start, &reached) {
+                corrections.add(number, Some(cut.place), Excess { count: before - cut.count, not_taken: 0 });
+                before = cut.count;
+            }
+        }
+        for (index, count, numbers) in without_instructions {
+            let start = self.end_of_copy(index, count).or_else(|| self.beside(index, numbers));
+            let start = start.or_else(|| most_of_equals(instance, numbers)).map_or(count, |start| start.min(count));
+            self.began[index] = Some(start);
+            corrections.add(index as u32, None, Excess { count: count - start, not_taken: 0 });
+        }
+    }
+
+    /// How often text without instructions ran: as often as what stands before it. If that is a branch or a loop, as
+    /// often as what comes behind it.
+    fn beside(&self, index: usize, numbers: Numbers) -> Option<i128> {
+        let region = &self.layout.function.regions[index];
+        let at = (region.file, region.start);
+        let of_file = |place: &&(VirtualFile, Place)| place.0 == region.file;
+        let equal = |all: &Vec<(Numbers, i128)>| {
+            all.iter().find(|(other, _)| other.usual == numbers.usual && numbers.usual != 0).map(|&(_, count)| count)
+        };
+        let before = self.known.range(..at).next_back().filter(|(place, _)| of_file(place));
+        let behind = || self.known.range(at..).take_while(|(place, _)| of_file(place)).find_map(|(_, all)| equal(all));
+        before.and_then(|(_, all)| equal(all)).or_else(behind)
+    }
+
+    /// How often an inlined copy came to its end, where the function's last brace has no instruction: as often as it was
+    /// entered, less what left it at its calls.
+    fn end_of_copy(&self, index: usize, entered: i128) -> Option<i128> {
+        let regions = &self.layout.function.regions;
+        let region = &regions[index];
+        let is_last = regions.iter().all(|other| other.file != region.file || other.end <= region.end);
+        let is_brace = region.start.line == region.end.line && region.end.column == region.start.column + 1;
+        self.instance.copy.filter(|_| is_last && is_brace)?;
+        let entry = regions
+            .iter()
+            .find(|first| first.file == region.file)
+            .and_then(|first| self.value(first.kind.counters().0));
+        let whole = entry.is_some_and(|(count, _)| count == entered);
+        whole.then(|| entered - self.instance.left_early())
+    }
+
+    /// Corrects the outcomes of conditions.
+    fn conditions(&mut self, corrections: &mut Corrections) {
+        for (index, region) in self.layout.function.regions.iter().enumerate() {
+            if !matches!(region.kind, RegionKind::Branch { .. } | RegionKind::Condition { .. }) {
+                continue;
+            }
+            let (taken, not_taken) = region.kind.counters();
+            let Some((taken, not_taken)) = self.value(taken).zip(self.value(not_taken)) else { continue };
+            let numbers = (taken.1.usual, not_taken.1.usual);
+            let excess = conditions::excess(self.instance, region.kind, (taken.0, numbers.0), (not_taken.0, numbers.1));
+            self.began[index] = Some(taken.0 - excess.count);
+            corrections.add(index as u32, None, excess);
+        }
+    }
+
+    /// Corrects expansions: each counts as the first region of what replaces it does, which may be an expansion, too.
+    /// Gives how often each ran.
+    fn expansions(&self, corrections: &mut Corrections) -> Vec<Option<i128>> {
+        let regions = &self.layout.function.regions;
+        let mut expansions = vec![None; regions.len()];
+        for (index, region) in regions.iter().enumerate() {
+            let RegionKind::Expansion { count, .. } = region.kind else { continue };
+            let into = |&at: &usize| match regions[at].kind {
+                RegionKind::Expansion { into, .. } => regions.iter().position(|region| region.file == into),
+                _ => None,
+            };
+            let first = std::iter::successors(Some(index), into).take(regions.len()).last();
+            if let Some((began, (count, _))) = first.and_then(|first| self.began[first]).zip(self.value(count)) {
+                corrections.add(index as u32, None, Excess { count: count - began, not_taken: 0 });
+                expansions[index] = Some(began);
+            }
+        }
+        expansions
+    }
+
+    /// Corrects gaps: what begins behind a gap runs as often, mostly.
+    fn gaps(&self, expansions: &[Option<i128>], corrections: &mut Corrections) {
+        let regions = &self.layout.function.regions;
+        for (index, region) in regions.iter().enumerate() {
+            let RegionKind::Gap(counter) = region.kind else { continue };
+            let Some((count, numbers)) = self.value(counter) else { continue };
+            let behind = (0..regions.len()).find_map(|at| {
+                let next = &regions[at];
+                let follows = next.file == region.file && next.start == region.end;
+                let other = if follows { self.value(next.kind.counters().0) } else { None };
+                let same = other.is_some_and(|(_, other)| other.usual == numbers.usual);
+                if same { self.began[at].or(expansions[at]) } else { None }
+            });
+            let start = match (behind, counter) {
+                (Some(began), _) => began,
+                (None, Counter::Expression(_)) => {
+                    most_of_equals(self.instance, numbers).map_or(count, |most| most.min(count))
+                }
+                (None, _) => count,
+            };
+            corrections.add(index as u32, None, Excess { count: count - start, not_taken: 0 });
+        }
+    }
+}
+
+impl Instance<'_, '_> {
+    /// How often an instruction ran.
+    pub(super) fn count(&self, point: Point) -> i128 {
+        self.flow.after(point.block, point.after_sites).into()
+    }
+}
+
+/// How often the places of a region were reached, by the instructions that run as often as it does whenever every call
+/// returns. The compiler may have made several copies of an instruction, each of which runs in some cases.
+fn reached(points: impl Iterator<Item = Point>, instance: &Instance<'_, '_>, numbers: Numbers) -> Vec<Reached> {
+    let points: Vec<Point> = points.collect();
+    let mut all = Vec::new();
+    for here in points.chunk_by(|a, b| a.place == b.place) {
+        let equal = |point: &Point| instance.normal.block(point.block).equal(numbers);
+        let most = |wanted: Equal| {
+            let speaks = here.iter().filter(|&point| equal(point) == Some(wanted));
+            speaks.map(|&point| instance.count(point)).max()
+        };
+        let copies = || {
+            let blocks: BTreeSet<Block> = here.iter().map(|point| point.block).collect();
+            let sum: i128 = blocks.iter().map(|&block| instance.normal.usual_block(block)).sum();
+            let first = |&block: &Block| here.iter().find(|point| point.block == block);
+            (sum == numbers.usual && blocks.len() > 1)
+                .then(|| blocks.iter().filter_map(first).map(|&point| instance.count(point)).sum())
+        };
+        let always = most(Equal::Always).or_else(copies);
+        let count = always.or_else(|| most(Equal::UnlessThrown));
+        all.extend(count.map(|count| Reached { place: here[0].place, count, joined: always.is_none() }));
+    }
+    all
+}
+
+/// How often each place of a region was passed that has begun `start` times: as often as any place behind it, since what
+/// stands first within a statement need not run first.
+fn passed(start: i128, reached: &[Reached]) -> Vec<i128> {
+    let mut behind = 0;
+    let mut passed: Vec<i128> = reached.iter().map(|reached| reached.count).collect();
+    for (count, reached) in passed.iter_mut().zip(reached).rev().filter(|(_, reached)| !reached.joined) {
+        behind = behind.max(reached.count);
+        *count = (*count).max(behind.min(start));
+    }
+    passed
+}
+
+/// A place from which on a region ran less often, or more.
+pub(super) struct CutAt {
+    pub(super) place: Place,
+    pub(super) count: i128,
+}
+
+/// Where a region that has begun `start` times is cut, with how often it ran from there on.
+pub(super) fn cuts(layout: &Layout<'_>, region: usize, start: i128, reached: &[Reached]) -> Vec<CutAt> {
+    let begin = layout.function.regions[region].start;
+    let mut cuts: Vec<CutAt> = Vec::new();
+    let (mut last, mut line) = (start, begin.line);
+    for (here, count) in reached.iter().zip(passed(start, reached)) {
+        let is_first_of_line = here.place.line > line;
+        line = here.place.line;
+        if count == last {
+            continue;
+        }
+        last = count;
+        let place = if is_first_of_line {
+            let line_before = Place { line: line - 1, column: u32::MAX };
+            layout.end_of_last_within(region, here.place).map_or(line_before, |end| end.max(line_before))
+        } else {
+            here.place
+        };
+        match cuts.last_mut().filter(|cut| cut.place >= place) {
+            Some(cut) => cut.count = count,
+            None => cuts.push(CutAt { place, count }),
+        }
+    }
+    cuts
+}
+
+/// How often the first of all blocks and edges ran that run equally often whenever every call returns.
+fn most_of_equals(instance: &Instance<'_, '_>, numbers: Numbers) -> Option<i128> {
+    let number = numbers.usual;
+    if number == 0 {
+        return None;
+    }
+    let flow = instance.flow;
+    let blocks = flow.function.blocks.numbered().map(|(block, _)| block);
+    let of_blocks = blocks.filter(|&block| instance.normal.usual_block(block) == number).map(|block| flow.block(block));
+    let edges = flow.cfg.edges().filter(|&edge| instance.normal.usual_edge(edge) == Some(number));
+    of_blocks.chain(edges.filter_map(|edge| flow.edge(edge))).max().map(i128::from)
+}

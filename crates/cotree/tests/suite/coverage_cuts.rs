@@ -1,0 +1,102 @@
+//! Counts of the coverage map where executions left early: programs tally their own lines, and the lines of the map have
+//! to say the same, as counts of regions and with cuts in them.
+
+use crate::lines;
+use crate::project::{Project, succeed};
+use std::process::Command;
+
+macro_rules! program {
+    ($name:literal) => {
+        ($name, include_str!(concat!("../programs/coverage/", $name)))
+    };
+}
+
+const TALLY: (&str, &str) = ("tally.h", include_str!("../programs/tally.h"));
+
+/// Runs a program, which leaves a profile and a tally, and holds the lines of its coverage map against the tally. Gives
+/// how many lines were compared.
+fn compare(project: &Project, run: &mut Command, (name, source): (&str, &str)) -> usize {
+    run.env("COTREE_FILE", "ran.cotree").output().expect("it starts");
+    let tallies = std::fs::read_dir(project.path(".")).expect("a folder").map(|entry| entry.expect("an entry").path());
+    let mut tallies = tallies.filter(|path| path.extension().is_some_and(|extension| extension == "bin"));
+    let tally = tallies.next().expect("a tally");
+    let tracefile = project.ok("coverage --lcov ran.cotree");
+    let (compared, problems) = lines::compare(name, source, &std::fs::read(&tally).expect("a file"), &tracefile, 0);
+    assert!(problems.is_empty(), "{run:?}:\n{}\n{tracefile}", problems.join("\n"));
+    std::fs::remove_file(tally).expect("it is there");
+    compared
+}
+
+/// `exit`, `longjmp`, the end of a thread and signals, deep in calls, and nothing of the kind.
+#[test]
+fn calls_that_do_not_return_end_what_is_covered() {
+    let (name, source) = program!("cuts.c");
+    let source = source.replace("../tally.h", "tally.h");
+    let project = Project::new(&[(name, &source), TALLY]);
+    for level in ["-O0", "-O2"] {
+        project.ok(&format!("--coverage cc -w {level} -pthread cuts.c -o cuts"));
+        for kind in ["none", "exit", "_exit", "abort", "term", "jump", "thread"] {
+            let compared = compare(&project, project.command(project.path("cuts")).arg(kind), (name, &source));
+            assert_eq!(compared, 44, "{level} {kind}");
+        }
+    }
+}
+
+/// Exceptions out of constructors, templates, lambdas, loops, and handlers that return or throw on.
+#[test]
+fn exceptions_end_what_is_covered() {
+    let (name, source) = program!("cuts.cc");
+    let source = source.replace("../tally.h", "tally.h");
+    let project = Project::new(&[(name, &source), TALLY]);
+    for level in ["-O0", "-O2"] {
+        project.ok(&format!("--coverage c++ -w {level} cuts.cc -o cuts"));
+        assert_eq!(compare(&project, &mut project.command(project.path("cuts")), (name, &source)), 43, "{level}");
+    }
+}
+
+/// Panics that are caught, that end a thread, and an end of the process; of inlined functions, too.
+#[test]
+fn panics_end_what_is_covered() {
+    let manifest = "[package]\nname = \"m\"\nversion = \"0.0.0\"\nedition = \"2021\"\n[workspace]\n";
+    let project = Project::new(&[("Cargo.toml", manifest), ("src/main.rs", program!("cuts.rs").1)]);
+    for (level, folder) in [("", "debug"), (" --release", "release")] {
+        project.ok(&format!("--coverage cargo build --quiet{level}"));
+        let program = project.path(&format!("target/cotree/x86_64-unknown-linux-gnu/{folder}/m"));
+        for arguments in [&[][..], &["exit"]] {
+            let compared =
+                compare(&project, project.command(&program).args(arguments), ("main.rs", program!("cuts.rs").1));
+            assert_eq!(compared, 38, "{level} {arguments:?}");
+        }
+    }
+}
+
+/// Threads that count the same lines at once lose none.
+#[test]
+fn threads_lose_no_counts() {
+    let (name, source) = program!("threads.c");
+    let source = source.replace("../tally.h", "tally.h");
+    let project = Project::new(&[(name, &source), TALLY]);
+    project.ok("--coverage cc -O2 -pthread threads.c -o threads");
+    assert_eq!(compare(&project, &mut project.command(project.path("threads")), (name, &source)), 9);
+}
+
+/// llvm-cov can't be told: that is said, with how many regions it is about.
+#[test]
+fn llvm_is_not_left_in_the_dark() {
+    let source = "#include <stdlib.h>\n\
+        static void leave(int n) { if (n) exit(0); }\n\
+        static void step(int n) {\n    leave(n);\n    leave(0);\n}\n\
+        int main(int n, char **v) {\n    (void)v;\n    step(n);\n    return 1;\n}\n";
+    let project = Project::new(&[("leaves.c", source)]);
+    project.ok("--coverage cc -O1 leaves.c -o leaves");
+    succeed(project.command(project.path("leaves")).env("COTREE_FILE", "leaves.cotree"));
+    let output = project.cotree("coverage --show-missing-lines leaves.cotree").output().expect("it starts");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.stderr.is_empty() && said.contains("leaves.c: 5-6, 10-11"), "{output:?}");
+    let output = project.cotree("export --format llvm-profdata leaves.cotree").output().expect("it starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        said.contains("regions that executions left early") && said.contains("`cotree coverage` has them"),
+        "{said}"
+    );
+}
