@@ -5,7 +5,7 @@
 //! counters do says here what to take from each region: from its beginning, and from places in its text on. Corrections
 //! of several runs add up.
 
-use super::function::Place;
+use super::place::Place;
 use std::collections::BTreeMap;
 
 /// What to take from the counts of one function's regions.
@@ -18,9 +18,9 @@ pub struct Corrections {
 /// By how much a count is too high. Negative: it is too low.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Excess {
-    /// Of how often a region ran, or a condition was true.
+    /// What is too much of how often a region ran, or a condition was true.
     pub count: i128,
-    /// Of how often a condition was false.
+    /// What is too much of how often a condition was false.
     pub not_taken: i128,
 }
 

@@ -2,6 +2,7 @@
 
 use super::corrections::{Corrections, Excess};
 use super::counters::{Counter, Expressions, Values};
+use super::place::Place;
 
 /// A source file of a [`CoverageMap`](super::CoverageMap), by its place in [`files`](super::CoverageMap::files).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -13,15 +14,6 @@ pub struct SourceFile(pub u32);
 /// it, also where those are written in the same file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct VirtualFile(pub u32);
-
-/// A place in a source file. Lines and columns begin at 1; a column counts bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Place {
-    /// The line.
-    pub line: u32,
-    /// The column. `u32::MAX` is the end of the line.
-    pub column: u32,
-}
 
 /// What a region is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -4,7 +4,8 @@ use super::bytes::Bytes;
 use super::counters::{Counter, Expression, Expressions, Operation};
 use super::error::CoverageFault;
 use super::expansions;
-use super::function::{Place, Region, RegionKind, SourceFile, VirtualFile};
+use super::function::{Region, RegionKind, SourceFile, VirtualFile};
+use super::place::Place;
 
 /// The two lowest bits of an encoded counter say what it is.
 const TAG_BITS: u32 = 2;

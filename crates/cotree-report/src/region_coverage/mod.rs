@@ -1,7 +1,8 @@
 //! Coverage by the compiler's own map: regions with their counts, and lines, functions and branches by LLVM's rules.
 //!
 //! The numbers are those of `llvm-cov report` and `llvm-cov export`, of the same map and counters: denominators that
-//! every user of clang or rustc knows. Where executions left early, counts are lower ([`cuts`](mod@cuts)). [`crate::coverage`] counts lines without such a map.
+//! every user of clang or rustc knows. Where executions left early, counts are lower ([`cuts`](mod@cuts)).
+//! [`crate::coverage`] counts lines without such a map.
 //!
 //! | question | module |
 //! | --- | --- |

@@ -1,5 +1,5 @@
-//! Counts of the coverage map where executions left early: programs tally their own lines, and the lines of the map have
-//! to say the same, as counts of regions and with cuts in them.
+//! Counts of the coverage map where executions left early: programs tally their own lines, and the lines of the map
+//! have to say the same.
 
 use crate::lines;
 use crate::project::{Project, succeed};

@@ -25,17 +25,16 @@ pub(super) fn excess(
     Excess { count: taken - seen_true, not_taken: not_taken - seen_false }
 }
 
-/// How often the branch of a condition went either way.
+/// How often the branch of a condition took each edge.
 fn outcomes(instance: &Instance<'_, '_>, true_number: i128, false_number: i128) -> Option<(i128, i128)> {
     let flow = instance.flow;
     let blocks = flow.function.blocks.numbered().map(|(block, _)| block);
     for block in blocks.filter(|&block| instance.normal.usual_block(block) == true_number + false_number) {
-        let leaving: Vec<Edge> = ways_on(instance, block);
-        if leaving.len() < 2 {
+        let edges: Vec<Edge> = leaving(instance, block);
+        if edges.len() < 2 {
             continue;
         }
-        let with =
-            |number: i128| leaving.iter().copied().find(|&edge| instance.normal.usual_edge(edge) == Some(number));
+        let with = |number: i128| edges.iter().copied().find(|&edge| instance.normal.usual_edge(edge) == Some(number));
         let count = |edge: Edge| flow.edge(edge).map(i128::from);
         let left = i128::from(flow.left(block));
         match (with(true_number), with(false_number)) {
@@ -52,7 +51,7 @@ fn outcomes(instance: &Instance<'_, '_>, true_number: i128, false_number: i128) 
 }
 
 /// The edges on which control may go on from a block if every call returns.
-fn ways_on(instance: &Instance<'_, '_>, block: Block) -> Vec<Edge> {
+fn leaving(instance: &Instance<'_, '_>, block: Block) -> Vec<Edge> {
     let flow = instance.flow;
     let goes_on = |edge: &Edge| flow.function.edges.get(*edge).is_some_and(|e| e.kind != EdgeKind::InvokeUnwind);
     flow.cfg.succs(block).iter().copied().filter(goes_on).collect()

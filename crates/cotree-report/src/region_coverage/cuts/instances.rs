@@ -29,7 +29,7 @@ pub(super) struct Instance<'f, 'a> {
     pub(super) normal: &'f NormalFlow,
     /// The inlined copy; none if it is the function itself.
     pub(super) copy: Option<u32>,
-    /// It has lines of its own. (Without debug information nothing says what belongs to a copy.)
+    /// Whether lines are known to be of it. Without debug information nothing says what belongs to a copy.
     pub(super) has_own_lines: bool,
     /// The counters.
     pub(super) anchors: Vec<&'a Anchor>,

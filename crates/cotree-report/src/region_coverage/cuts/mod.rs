@@ -1,14 +1,15 @@
 //! Counts of regions where executions left early: what the map's counters say too much.
 //!
-//! The map counts a region by one counter, or by sums and differences of several. Both assume that every call returns:
-//! what stands behind an `exit` two calls deep, a throw or a `longjmp` counts as run. We know more: how often each block
-//! ran, and each part of a block between calls ([`crate::flow`]). So a region is counted by the instructions that stand
-//! in it, and is cut where fewer executions came on than had come so far.
+//! The map counts a region by one counter, or by sums and differences of several. Both assume that every call
+//! returns: what stands behind an `exit` two calls deep, a throw or a `longjmp` counts as run. We know more: how
+//! often each block ran, and each part of a block between calls ([`crate::flow`]). So a region is counted by the
+//! instructions that stand in it, and is cut where fewer executions came on than had come so far.
 //!
 //! Which instructions speak for a region? Some in its text run less often without anything having gone wrong (the
-//! initialisation of a static variable, `delete` of a null pointer). Those count that run exactly as often as the region
-//! whenever every call returns. That is an equation between a block's count and the expression of the region, and
-//! [`normal_flow`] tells whether it always holds. So a difference in counts is due to early exits and nothing else.
+//! initialisation of a static variable, `delete` of a null pointer). Those count that run exactly as often as the
+//! region whenever every call returns. That is an equation between a block's count and the expression of the region,
+//! and [`normal_flow`] tells whether it always holds. So a difference in counts is due to early exits and nothing
+//! else.
 //!
 //! A region has run up to the last place in its text that was reached: within a statement what stands first need not
 //! run first. Text without instructions, as comments, has the count of what stands before it.

@@ -1,8 +1,9 @@
 //! What runs equally often in all executions in which every call returns.
 //!
-//! Exceptions begin a flow of their own at their landing pads. The compiler's own checks do not fail: a branch is one that
-//! leads to code that certainly ends the execution, if no counter stands on either side. What remains is a graph in which counts obey Kirchhoff's law, so that one random
-//! circulation tells which counts are always equal ([`cotree_core::graph::circulation`]).
+//! Exceptions begin a flow of their own at their landing pads. The compiler's own checks do not fail: a branch is one
+//! that leads to code that certainly ends the execution, if no counter stands on either side. What remains is a graph
+//! in which counts obey Kirchhoff's law, so that one random circulation tells which counts are always equal
+//! ([`cotree_core::graph::circulation`]).
 
 use crate::checks::failing_blocks;
 use crate::flow::Flow;
@@ -14,11 +15,11 @@ use std::collections::BTreeSet;
 /// Which edges executions are taken not to go.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Never {
-    /// Those of failed checks.
+    /// Edges of failed checks.
     Fails,
-    /// Those to where the execution certainly ends, too.
+    /// Edges to where the execution certainly ends, too.
     Ends,
-    /// Those, and exceptions are not caught either.
+    /// These edges, and exceptions are not caught either.
     Throws,
 }
 

@@ -104,8 +104,8 @@ fn place_in(function: &Function, copy: Option<u32>, span: &LineSpan, column: u32
     at
 }
 
-/// Do two paths mean the same file? Debug information and the coverage map may spell it differently, and one of them may
-/// lack the folder.
+/// Do two paths mean the same file? Debug information and the coverage map may spell it differently, and one of them
+/// may lack the folder.
 fn is_same_file(one: &str, other: &str) -> bool {
     let parts = |path: &str| -> Vec<String> {
         let mut parts: Vec<String> = Vec::new();

@@ -123,8 +123,8 @@ impl Counted<'_, '_> {
         before.and_then(|(_, all)| equal(all)).or_else(behind)
     }
 
-    /// How often an inlined copy came to its end, where the function's last brace has no instruction: as often as it was
-    /// entered, less what left it at its calls.
+    /// How often an inlined copy came to its end, where the function's last brace has no instruction: as often as it
+    /// was entered, less what left it at its calls.
     fn end_of_copy(&self, index: usize, entered: i128) -> Option<i128> {
         let regions = &self.layout.function.regions;
         let region = &regions[index];
@@ -231,8 +231,8 @@ fn reached(points: impl Iterator<Item = Point>, instance: &Instance<'_, '_>, num
     all
 }
 
-/// How often each place of a region was passed that has begun `start` times: as often as any place behind it, since what
-/// stands first within a statement need not run first.
+/// How often each place of a region was passed that has begun `start` times: as often as any place behind it, since
+/// what stands first within a statement need not run first.
 fn passed(start: i128, reached: &[Reached]) -> Vec<i128> {
     let mut behind = 0;
     let mut passed: Vec<i128> = reached.iter().map(|reached| reached.count).collect();
