@@ -1,8 +1,9 @@
 //! Decisions of Rust: the section that cotree writes beside the compiler's map (docs/formats.md, "Decisions of Rust").
 
 use super::error::CoverageFault;
-use super::function::{Place, SourceFile};
+use super::function::SourceFile;
 use super::names::name_hash;
+use super::place::Place;
 use cotree_core::decision::{Decision, Next};
 use std::collections::{BTreeSet, HashMap};
 
