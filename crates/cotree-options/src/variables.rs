@@ -4,8 +4,9 @@ use crate::shape::{declared, name};
 use crate::travel::{PREFIX, variable};
 
 /// Environment variables that are no options of builds.
-pub(crate) const VARIABLES: [(&str, &str); 9] = [
+pub(crate) const VARIABLES: [(&str, &str); 10] = [
     ("COTREE_FILE", "where a profiled program writes its profile: `%n` program, `%p` process, `%h` host, `%m` build"),
+    ("COTREE_TEST", "the name of the test that a profiled program runs in; its profile keeps it"),
     ("COTREE_CC", "the clang that `cotree cc` runs, in place of the newest one in PATH"),
     ("COTREE_CXX", "the clang++ that `cotree c++` runs"),
     ("COTREE_LD", "the linker that cotree runs"),

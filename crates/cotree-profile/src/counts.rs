@@ -5,7 +5,7 @@ use crate::method::MethodCounts;
 pub use crate::runs::Runs;
 use crate::sums::Amount;
 use cotree_rt::layout::{Flags, StackEntry};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// The counts of one link unit.
@@ -17,6 +17,8 @@ pub struct UnitCounts {
     pub binary: PathBuf,
     /// The command line, if that of all runs is the same; else empty.
     pub command: Vec<String>,
+    /// The tests that the runs were part of, as far as they had a name.
+    pub tests: BTreeSet<String>,
     /// How the runs ended.
     pub runs: Runs,
     /// The sum of the weights of the runs.
@@ -81,6 +83,7 @@ impl UnitCounts {
         if self.command != other.command {
             self.command.clear();
         }
+        self.tests.extend(other.tests.iter().cloned());
         self.runs.add(&other.runs);
         self.weight = self.weight.saturating_add(other.weight.saturating_mul(weight));
         self.flags |= other.flags;
@@ -108,6 +111,7 @@ impl UnitCounts {
             unit: self.unit,
             binary: self.binary.clone(),
             command: self.command.clone(),
+            tests: self.tests.clone(),
             counters: vec![0; self.counters.len()],
             ..Self::default()
         };

@@ -10,6 +10,7 @@ use cotree_core::method::RecoverError;
 use cotree_core::method::targets::SiteTargets;
 use cotree_core::profile::{Flaw, FunctionProfile};
 use cotree_rt::layout::Flags;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// The recovered profile of a link unit.
@@ -21,6 +22,8 @@ pub struct UnitProfile {
     pub binary: PathBuf,
     /// The command line, if that of all runs is the same; else empty.
     pub command: Vec<String>,
+    /// The tests that the runs were part of, as far as they had a name.
+    pub tests: BTreeSet<String>,
     /// Further results of the method.
     pub method: MethodProfile,
     /// One per function, in the order of [`cotree_core::facts::ProgramMap::functions`]; `None` where nothing was

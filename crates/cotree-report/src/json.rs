@@ -13,7 +13,7 @@ use cotree_core::profile::Flaw;
 use cotree_profile::counts::Runs;
 use serde::Serialize;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 /// The name and version of the schema.
@@ -43,6 +43,7 @@ fn write_unit(unit: &Unit<'_>, out: &mut dyn Write) -> io::Result<()> {
         name: &unit.map.program.name,
         target: &unit.map.program.target,
         command: &profile.command,
+        tests: &profile.tests,
         method: profile.method.method().name(),
         exact: profile.exact(),
         runs: RunCounts { finished, aborted, cut_off, snapshots },
@@ -68,6 +69,8 @@ struct UnitHead<'a> {
     name: &'a str,
     target: &'a str,
     command: &'a [String],
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    tests: &'a BTreeSet<String>,
     method: &'static str,
     exact: bool,
     runs: RunCounts,

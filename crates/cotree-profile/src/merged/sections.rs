@@ -15,6 +15,12 @@ sections! {
         /// How the runs ended, weight, flags, times.
         Run,
     }
+    b"test" skippable {
+        /// How many tests the runs were part of, and the length of each name.
+        TestLength,
+        /// The names.
+        Test,
+    }
     b"cntr" {
         /// How many counters, and each.
         Counter,

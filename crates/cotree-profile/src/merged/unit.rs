@@ -7,6 +7,7 @@ use crate::runs::Runs;
 use crate::wire::WireError;
 use crate::wire::streams::{Reader, Writer};
 use cotree_rt::layout::Flags;
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -21,6 +22,13 @@ pub(super) fn write(counts: &UnitCounts, w: &mut Writer) {
     for argument in &counts.command {
         put_text(w, argument.as_bytes());
     }
+    if !counts.tests.is_empty() {
+        w.put(Stream::TestLength, counts.tests.len() as u64);
+    }
+    for test in &counts.tests {
+        w.put(Stream::TestLength, test.len() as u64);
+        w.put_bytes(Stream::Test, test.as_bytes());
+    }
     let Runs { finished, aborted, cut_off, snapshots } = counts.runs;
     for number in [finished, aborted, cut_off, snapshots, counts.weight, counts.flags.bits(), counts.threads_alive] {
         w.put(Stream::Run, number);
@@ -33,10 +41,17 @@ pub(super) fn write(counts: &UnitCounts, w: &mut Writer) {
 /// A unit without counts yet.
 pub(super) fn read(r: &mut Reader<'_>) -> Result<UnitCounts, WireError> {
     let id = r.get_bytes(Stream::Id, 16)?;
-    let binary = PathBuf::from(OsStr::from_bytes(text(r)?));
+    let binary = PathBuf::from(OsStr::from_bytes(text(r, Stream::TextLength, Stream::Text)?));
     let arguments = r.get_count(Stream::TextLength, Stream::TextLength)?;
-    let command =
-        (0..arguments).map(|_| Ok(String::from_utf8_lossy(text(r)?).into_owned())).collect::<Result<_, WireError>>()?;
+    let mut argument = || Ok(String::from_utf8_lossy(text(r, Stream::TextLength, Stream::Text)?).into_owned());
+    let command = (0..arguments).map(|_| argument()).collect::<Result<_, WireError>>()?;
+    let mut tests = BTreeSet::new();
+    if r.left(Stream::TestLength) > 0 {
+        for _ in 0..r.get_count(Stream::TestLength, Stream::TestLength)? {
+            let name = text(r, Stream::TestLength, Stream::Test)?;
+            tests.insert(String::from_utf8_lossy(name).into_owned());
+        }
+    }
     let mut number = || r.get(Stream::Run);
     let runs = Runs { finished: number()?, aborted: number()?, cut_off: number()?, snapshots: number()? };
     let (weight, flags, threads_alive) = (number()?, number()?, number()?);
@@ -50,6 +65,7 @@ pub(super) fn read(r: &mut Reader<'_>) -> Result<UnitCounts, WireError> {
         unit,
         binary,
         command,
+        tests,
         runs,
         weight,
         flags,
@@ -66,8 +82,8 @@ fn put_text(w: &mut Writer, text: &[u8]) {
     w.put_bytes(Stream::Text, text);
 }
 
-fn text<'a>(r: &mut Reader<'a>) -> Result<&'a [u8], WireError> {
-    let length = r.get(Stream::TextLength)?;
+fn text<'a>(r: &mut Reader<'a>, lengths: Stream, texts: Stream) -> Result<&'a [u8], WireError> {
+    let length = r.get(lengths)?;
     let length = usize::try_from(length).ok().filter(|_| length <= MAX_TEXT);
-    r.get_bytes(Stream::Text, length.ok_or(WireError::Invalid("a text is too long"))?)
+    r.get_bytes(texts, length.ok_or(WireError::Invalid("a text is too long"))?)
 }

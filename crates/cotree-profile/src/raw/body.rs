@@ -6,6 +6,7 @@ use crate::counts::UnitCounts;
 use crate::error::ProfileError;
 use crate::method::{MethodCounts, Recorded};
 use cotree_rt::layout::{BodyChecksum, Flags, PAGE, State};
+use std::collections::BTreeSet;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
@@ -31,11 +32,13 @@ pub fn read(mut file: impl Read + Seek, length: u64, path: &Path) -> Result<Unit
             what: "it claims more counters than any program has",
         });
     }
+    let is_pool = header.runs().total() > 1;
     let mut counts = UnitCounts {
         unit: header.unit(),
         binary: header.binary(),
-        // A pool has the command line of the run that made it, and not those of the others.
-        command: if header.runs().total() > 1 { Vec::new() } else { header.command() },
+        // A pool has the command line and the test of the run that made it, and not those of the others.
+        command: if is_pool { Vec::new() } else { header.command() },
+        tests: if is_pool { BTreeSet::new() } else { header.test().into_iter().collect() },
         runs: header.runs(),
         weight: header.runs().total(),
         flags: fields.flags,

@@ -45,8 +45,9 @@ impl Header {
         if fields.flags.without(Flags::KNOWN) != Flags::NONE {
             return Err(damaged("it has flags that this cotree does not know"));
         }
-        let text_fits =
-            fields.binary_len as usize <= fields.binary.len() && fields.command_len as usize <= fields.command.len();
+        let text_fits = fields.binary_len as usize <= fields.binary.len()
+            && fields.command_len as usize <= fields.command.len()
+            && fields.test_len as usize <= fields.test.len();
         if !text_fits {
             return Err(damaged("its texts are longer than their places"));
         }
@@ -117,6 +118,13 @@ impl Header {
             return Vec::new();
         }
         arguments.split(|&b| b == 0).map(|a| String::from_utf8_lossy(a).into_owned()).collect()
+    }
+
+    /// The name of the test that the program ran in, if it had one.
+    #[must_use]
+    pub fn test(&self) -> Option<String> {
+        let name = &self.0.test[..self.0.test_len as usize];
+        (!name.is_empty()).then(|| String::from_utf8_lossy(name).into_owned())
     }
 
     /// The places of slabs in the file.

@@ -59,6 +59,23 @@ fn a_running_profile_needs_no_checksums() {
 }
 
 #[test]
+fn the_test_of_a_run_is_read_and_kept_in_sums() {
+    let of_test = |name: &[u8], length: u32| {
+        let mut bytes = Raw { state: State::RUNNING, ..Raw::new(vec![1]) }.bytes();
+        bytes[3256..3260].copy_from_slice(&length.to_le_bytes());
+        bytes[3264..][..name.len()].copy_from_slice(name);
+        bytes
+    };
+    let mut merge = Merge::default();
+    for name in ["parser::numbers", "parser::text", ""] {
+        merge.add(open_bytes(&of_test(name.as_bytes(), name.len() as u32)).unwrap(), 1).unwrap();
+    }
+    let tests = merge.finish().remove(0).tests;
+    assert_eq!(tests.into_iter().collect::<Vec<_>>(), ["parser::numbers", "parser::text"]);
+    assert!(refusal(&of_test(b"x", 513)).contains("its texts are longer than their places"));
+}
+
+#[test]
 fn threads_alive_may_have_changed_the_counters_behind_the_checksum() {
     let mut bytes = Raw { flags: Flags::THREADS_ALIVE, threads_alive: 3, ..Raw::new(vec![7; 5]) }.bytes();
     bytes[8192] ^= 1;
@@ -209,6 +226,7 @@ fn counts(counters: Vec<u64>) -> UnitCounts {
         unit: UNIT,
         binary: "/build/prog".into(),
         command: vec!["prog".into()],
+        tests: ["a test".into(), "another".into()].into(),
         runs: Runs { finished: 1, ..Runs::default() },
         weight: 1,
         started_ns: 5,

@@ -18,7 +18,11 @@
 //! | all files for readers of other formats | [`cobertura`], [`codecov`], [`llvm_json`] |
 //! | what programs of documentation tests have of their own | [`doc_tests`] |
 //! | all files as pages for browsers | [`html`] |
+//! | which tests ran a line or a function | [`mod@by_test`] |
+//! | which lines of a change ran | [`changes`] |
 
+pub mod by_test;
+pub mod changes;
 pub mod cobertura;
 pub mod codecov;
 pub mod conditions;
@@ -42,6 +46,8 @@ pub mod summary;
 pub mod table;
 mod uses;
 
+pub use by_test::{CoverageByTest, TestedLines};
+pub use changes::{ChangedLines, ChangedLinesOfFile};
 pub use conditions::Condition;
 pub use cuts::{Cuts, cuts};
 pub use decision::{CountedDecision, DecisionCondition};

@@ -172,6 +172,7 @@ pub fn sample() -> Sample {
         unit,
         binary: "/build/prog".into(),
         command: vec!["./prog".into(), "-x".into()],
+        tests: Default::default(),
         method: MethodProfile::Counters(CounterMethod::Edge),
         functions: c_profiles.into_iter().chain([Some(throws.profile), None]).collect(),
         failures: vec![],

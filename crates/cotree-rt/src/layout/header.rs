@@ -6,6 +6,8 @@ use super::{EarlyEntry, HANDLER, INTERRUPTED, PathBucket, TOTAL, TraceState, Tra
 
 /// First bytes of a raw profile.
 pub const MAGIC: [u8; 8] = *b"COTREERW";
+/// The longest name of a test, in bytes.
+pub const TEST_NAME_SIZE: usize = 512;
 /// Version of this layout.
 pub const VERSION: u32 = 1;
 
@@ -206,7 +208,14 @@ pub struct RawHeader {
     pub runs_aborted: u64,
     /// In a pool, `started_ns` of the run that was added last. `pid` is that one's, too.
     pub last_started_ns: u64,
+    /// Bytes used of `test`.
+    pub test_len: u32,
+    /// Zero.
+    pub reserved_half: u32,
+    /// The name of the test that the program ran in, cut if longer: what the environment said at the start, in
+    /// `COTREE_TEST`, or as nextest or pytest tell it to programs that they run.
+    pub test: [u8; TEST_NAME_SIZE],
     /// Zeros up to the end of the page.
-    pub reserved: [u8; 840],
+    pub reserved: [u8; 320],
 }
 const _: () = assert!(core::mem::size_of::<RawHeader>() == PAGE as usize);

@@ -45,7 +45,7 @@ mod trace;
 pub use crate::checksum::{BodyChecksum, Checksum, checksum};
 pub use descriptor::{ABI, Access, UnitDescriptor};
 pub use early::{AT_LANDING_PAD, EarlyEntry, HANDLER, INTERRUPTED, TOTAL, early_slot, mixed, total_kind, total_of};
-pub use header::{Flags, MAGIC, RawHeader, State, VERSION};
+pub use header::{Flags, MAGIC, RawHeader, State, TEST_NAME_SIZE, VERSION};
 pub use paths::{ABANDONED, ADDRESS_MASK, PathBucket, VALUE_SHIFT, path_slot};
 pub use registers::{FUNCTION_MAGIC, FunctionPrefix, RegisterReturn, RegisterValue};
 pub use segment::{SEGMENT_MAGIC, SegmentHeader, SegmentKind, segment_size};

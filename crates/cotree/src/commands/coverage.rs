@@ -1,6 +1,10 @@
 //! `cotree coverage`: how much of the sources ran, by the compiler's coverage map.
 
+mod by_test;
+mod changed;
+mod changes;
 mod programs;
+mod questions;
 
 use super::coverage_html::{HtmlArgs, Shown};
 use super::input::file_pattern;
@@ -8,6 +12,7 @@ use super::output::{Looks, Output};
 use super::sources::{FileSources, SourceArgs};
 use super::vouched::Vouched;
 use crate::lines;
+use changes::Annotations;
 use clap::Args;
 use cotree_report::exclusions::Markers;
 use cotree_report::files::FilePattern;
@@ -17,6 +22,7 @@ use cotree_report::region_coverage::{CoverageTable, Ratio, RegionCoverage, codec
 use cotree_report::tracefile::Untold;
 use miette::{Result, miette};
 use programs::Programs;
+use questions::Questions;
 use regex_lite::Regex;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -83,6 +89,8 @@ pub struct CoverageArgs {
     no_markers: bool,
     #[command(flatten)]
     html: HtmlArgs,
+    #[command(flatten)]
+    questions: Questions,
     /// Show linker symbols as they are
     #[arg(long)]
     no_demangle: bool,
@@ -104,6 +112,9 @@ fn share(text: &str) -> Result<f64, String> {
 
 /// Runs `cotree coverage`.
 pub fn run(args: &CoverageArgs) -> Result<()> {
+    if args.questions.by_test || !args.questions.tests_for.is_empty() {
+        return args.tell_tests();
+    }
     let mut programs = Programs::read(&args.profiles, &args.binaries, &args.sources, args.vouched)?;
     let mut ran = std::mem::take(&mut programs.ran);
     let mut coverage = RegionCoverage::new(&programs.counted());
@@ -121,9 +132,12 @@ pub fn run(args: &CoverageArgs) -> Result<()> {
     let files: BTreeSet<&str> = coverage.paths().filter(|path| args.wants(path)).collect();
     programs.edited().note(|path| files.contains(path));
     ran.notes.extend(programs.edited().remarks(|path| files.contains(path)));
+    if let Some(change) = &args.questions.diff {
+        return args.tell_change(change, &coverage);
+    }
     let table = CoverageTable::new(&coverage, |path| args.wants(path));
-    let here = std::env::current_dir().unwrap_or_default().display().to_string();
-    let names = if args.no_demangle { Names::Raw } else { Names::Demangled };
+    let here = here();
+    let names = args.names();
     if args.html.wanted() {
         let (edited, wanted) = (programs.edited(), |path: &str| args.wants(path));
         args.html.write(&Shown { coverage: &coverage, wanted: &wanted, names, ran: &ran, edited })?;
@@ -137,18 +151,18 @@ pub fn run(args: &CoverageArgs) -> Result<()> {
         })?;
         untold.remarks().iter().for_each(|remark| lines::note(format_args!("note: {remark}")));
     } else if args.cobertura {
-        let options = CoberturaOptions { root: here, timestamp: timestamp()?, names };
+        let options = CoberturaOptions { root: here.trim_end_matches('/').to_owned(), timestamp: timestamp()?, names };
         args.output.write(|out| cobertura::write(&coverage, |path| args.wants(path), &options, out))?;
     } else if args.codecov {
-        args.output.write(|out| codecov::write(&coverage, |path| args.wants(path), &format!("{here}/"), out))?;
+        args.output.write(|out| codecov::write(&coverage, |path| args.wants(path), &here, out))?;
     } else if args.llvm_json {
         args.output.write(|out| llvm_json::write(&coverage, |path| args.wants(path), out))?;
     } else {
         let style = args.looks.style(&args.output);
         args.output.write_text(|out| {
-            table.write_text(&format!("{here}/"), args.show_missing_lines, style, out)?;
+            table.write_text(&here, args.show_missing_lines, style, out)?;
             if args.show_mcdc {
-                decision_text::write(&table, &format!("{here}/"), &FileSources::default(), names, style, out)?;
+                decision_text::write(&table, &here, &FileSources::default(), names, style, out)?;
             }
             Ok(())
         })?;
@@ -157,12 +171,9 @@ pub fn run(args: &CoverageArgs) -> Result<()> {
     args.gate(&table)
 }
 
-/// The time that documents bear, in seconds: that of SOURCE_DATE_EPOCH, or else now.
-fn timestamp() -> Result<u64> {
-    match std::env::var("SOURCE_DATE_EPOCH") {
-        Ok(text) => text.parse().map_err(|_| miette!("SOURCE_DATE_EPOCH is no number of seconds: {text}")),
-        Err(_) => Ok(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_secs())),
-    }
+/// The current folder, which paths are shown without.
+fn here() -> String {
+    format!("{}/", std::env::current_dir().unwrap_or_default().display())
 }
 
 /// Leaves out what markers in the sources exclude. Gives sentences on markers that make no sense.
@@ -174,6 +185,39 @@ fn exclude(coverage: &mut RegionCoverage<'_>, wanted: impl Fn(&str) -> bool) -> 
 }
 
 impl CoverageArgs {
+    /// Tells which tests ran the code.
+    fn tell_tests(&self) -> Result<()> {
+        let tests = by_test::of_tests(&self.profiles)?;
+        // What is to be said of all profiles is said once.
+        Programs::read(&self.profiles, &self.binaries, &self.sources, self.vouched)?;
+        let wanted = |path: &str| self.wants(path);
+        let by_test = by_test::read(tests, &self.binaries, &self.sources, wanted)?;
+        if !self.questions.tests_for.is_empty() {
+            by_test::write_tests_for(&by_test, &self.questions.tests_for, &self.output)
+        } else if self.json {
+            self.output.write(|out| by_test.write_json(self.names(), out))
+        } else {
+            let style = self.looks.style(&self.output);
+            self.output.write_text(|out| by_test.write_text(&here(), style, out))
+        }
+    }
+
+    /// Tells how much ran of what a change adds.
+    fn tell_change(&self, change: &str, coverage: &RegionCoverage<'_>) -> Result<()> {
+        let changed = changes::changed_lines(changes::read(change)?, coverage, |path| self.wants(path));
+        let style = self.looks.style(&self.output);
+        match self.questions.annotations {
+            Some(Annotations::Github) => self.output.write_text(|out| changed.write_github(out))?,
+            None if self.json => self.output.write(|out| changed.write_json(out))?,
+            None => self.output.write_text(|out| changed.write_text(style, out))?,
+        }
+        gate("changed lines ran", self.fail_under_lines, changed.total)
+    }
+
+    fn names(&self) -> Names {
+        if self.no_demangle { Names::Raw } else { Names::Demangled }
+    }
+
     /// Whether a source file is to be shown.
     fn wants(&self, path: &str) -> bool {
         let ignored = self.ignore_filename_regex.iter().any(|pattern| pattern.is_match(path));
@@ -208,21 +252,17 @@ impl CoverageArgs {
             ("regions", self.fail_under_regions, total.regions),
             ("branches", self.fail_under_branches, total.branches),
         ];
-        if let Some(least) = self.fail_under_mcdc {
-            let Ratio { covered, total } = total.mcdc;
-            if (covered as f64) * 100.0 < least * total as f64 {
-                return Err(miette!(
-                    "{covered} of {total} conditions are shown to be independent, less than {least} %"
-                ));
-            }
+        gate("conditions are shown to be independent", self.fail_under_mcdc, total.mcdc)?;
+        gates.into_iter().try_for_each(|(what, least, share)| gate(&format!("{what} ran"), least, share))
+    }
+}
+
+/// Fails if less of it than was asked for is so. Without any there is nothing that is not.
+fn gate(what: &str, least: Option<f64>, Ratio { covered, total }: Ratio) -> Result<()> {
+    match least {
+        Some(least) if (covered as f64) * 100.0 < least * total as f64 => {
+            Err(miette!("{covered} of {total} {what}, less than {least} %"))
         }
-        for (what, least, Ratio { covered, total }) in gates {
-            let Some(least) = least else { continue };
-            // Without any there is nothing that did not run.
-            if (covered as f64) * 100.0 < least * total as f64 {
-                return Err(miette!("{covered} of {total} {what} ran, less than {least} %"));
-            }
-        }
-        Ok(())
+        _ => Ok(()),
     }
 }

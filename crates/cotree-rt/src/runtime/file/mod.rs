@@ -8,3 +8,4 @@ pub mod names;
 pub mod naming;
 pub mod pool;
 pub mod room;
+pub mod test_name;

@@ -2,7 +2,7 @@
 
 #[cfg(not(any(feature = "shared-library", feature = "static-executable")))]
 use crate::arch::linkage::got;
-use crate::runtime::file::current;
+use crate::runtime::file::{current, test_name};
 #[cfg(feature = "shared-library")]
 use crate::runtime::joined;
 use crate::runtime::os::say;
@@ -72,6 +72,8 @@ unsafe fn start(environment: Environment) {
         record::close();
         return;
     }
+    // SAFETY: the caller vouches.
+    unsafe { note_test(environment) };
     thread::start(environment as u64);
     match pattern {
         Some(pattern) => begin::start(pattern),
@@ -144,6 +146,28 @@ unsafe fn pattern(environment: Environment) -> Option<&'static [u8]> {
     // SAFETY: the caller vouches.
     let given = unsafe { variable(environment, b"COTREE_FILE=") };
     Some(given.or(built_in).unwrap_or(DEFAULT))
+}
+
+/// Notes the test that the program runs in: `COTREE_TEST`, or else what nextest and pytest say.
+///
+/// # Safety
+/// The environment must be one, or null.
+unsafe fn note_test(environment: Environment) {
+    // SAFETY: the caller vouches.
+    let variable = |name| unsafe { variable(environment, name) };
+    if let Some(name) = variable(b"COTREE_TEST=") {
+        test_name::add(name);
+    } else if let Some(name) = variable(b"NEXTEST_TEST_NAME=") {
+        if let Some(binary) = variable(b"NEXTEST_BINARY_ID=") {
+            test_name::add(binary);
+            test_name::add(b" ");
+        }
+        test_name::add(name);
+    } else if let Some(name) = variable(b"PYTEST_CURRENT_TEST=") {
+        // The phase of the test stands behind its name, in brackets.
+        let end = name.windows(2).rposition(|pair| pair == b" (").unwrap_or(name.len());
+        test_name::add(&name[..end]);
+    }
 }
 
 /// The value of a variable, whose name comes with the sign behind it.

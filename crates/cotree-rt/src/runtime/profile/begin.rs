@@ -1,7 +1,7 @@
 //! How a profile begins: at the start of the program, and in a forked child.
 
 use crate::layout::{Flags, MAGIC, PAGE, RawHeader, State, VERSION};
-use crate::runtime::file::{current, identity, names};
+use crate::runtime::file::{current, identity, names, test_name};
 use crate::runtime::os::say;
 use crate::runtime::os::sys::{self, Errno};
 use crate::runtime::profile::no_room;
@@ -125,6 +125,7 @@ fn adopt(front: *mut u8, slab_count: u64, flags: Flags) {
         fields.early_capacity = current::early_capacity();
         fields.binary_len = identity::binary(&mut fields.binary) as u32;
         fields.command_len = identity::command(&mut fields.command) as u32;
+        fields.test_len = test_name::copy(&mut fields.test) as u32;
         fields.magic = MAGIC;
     }
     record::begin(front);

@@ -47,9 +47,33 @@ struct Build {
 }
 
 impl Programs {
+    /// Reads profiles, and says on standard error what is to be known of their counts.
+    ///
+    /// # Errors
+    /// As [`Self::load`]; also if no program has a coverage map, or if counts must be exact and are not.
+    pub fn read(profiles: &[PathBuf], binaries: &[PathBuf], sources: &SourceArgs, vouched: Vouched) -> Result<Self> {
+        let mut programs = Self::load(profiles, binaries, sources)?;
+        let Self { not_counted, without_places, .. } = programs;
+        let all = CoverageCounters { not_counted, ..CoverageCounters::default() };
+        let cuts = Cuts { without_places, ..Cuts::default() };
+        let remarks: Vec<String> = all.remark().into_iter().chain(cuts.remark()).collect();
+        remarks.iter().for_each(|remark| lines::note(format_args!("note: {remark}")));
+        programs.ran.notes.extend(remarks);
+        vouched.say(None, programs.doubted)?;
+        if programs.programs.is_empty() {
+            return Err(miette!(
+                "the program has no coverage map that is counted: build it with `cotree --coverage cc` (docs/coverage-in-ci.md)"
+            ));
+        }
+        Ok(programs)
+    }
+
     /// Reads profiles, and folders of profiles. `binaries` are programs, and folders of programs, that the profiles
     /// may be of; those that no profile is of have not run, and count as well.
-    pub fn read(profiles: &[PathBuf], binaries: &[PathBuf], sources: &SourceArgs, vouched: Vouched) -> Result<Self> {
+    ///
+    /// # Errors
+    /// If a profile or a program can't be read.
+    pub fn load(profiles: &[PathBuf], binaries: &[PathBuf], sources: &SourceArgs) -> Result<Self> {
         let mut programs = Self { names: sources.names(), ..Self::default() };
         let mut named = BTreeMap::new();
         for path in binaries {
@@ -69,18 +93,6 @@ impl Programs {
         }
         programs.add_unused(named.into_values())?;
         programs.name_sources();
-        let Self { not_counted, without_places, .. } = programs;
-        let all = CoverageCounters { not_counted, ..CoverageCounters::default() };
-        let cuts = Cuts { without_places, ..Cuts::default() };
-        let remarks: Vec<String> = all.remark().into_iter().chain(cuts.remark()).collect();
-        remarks.iter().for_each(|remark| lines::note(format_args!("note: {remark}")));
-        programs.ran.notes.extend(remarks);
-        vouched.say(None, programs.doubted)?;
-        if programs.programs.is_empty() {
-            return Err(miette!(
-                "the program has no coverage map that is counted: build it with `cotree --coverage cc` (docs/coverage-in-ci.md)"
-            ));
-        }
         Ok(programs)
     }
 

@@ -1,0 +1,218 @@
+//! Which tests run a line, and which a function.
+
+use super::program::RegionCoverage;
+use crate::names::Names;
+use crate::terminal::{Style, counted, grouped, number, text};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Write};
+use std::ops::RangeInclusive;
+
+/// More tests than this are only counted where people read.
+const NAMED: usize = 3;
+
+/// What each of several tests ran.
+#[derive(Clone, Debug, Default)]
+pub struct CoverageByTest {
+    /// The names of the tests, in the order in which they were added.
+    tests: Vec<String>,
+    files: BTreeMap<String, TestedFile>,
+}
+
+/// What tests ran of one file.
+#[derive(Clone, Debug, Default)]
+struct TestedFile {
+    /// First and last of consecutive lines, and the test that ran them.
+    lines: Vec<(u32, u32, usize)>,
+    /// The tests that entered a function, by its line and symbol.
+    functions: BTreeMap<(u32, String), BTreeSet<usize>>,
+}
+
+/// Consecutive lines that were run by the very same tests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TestedLines {
+    /// The first line.
+    pub first: u32,
+    /// The last line.
+    pub last: u32,
+    /// Indices of the tests, rising; one at least.
+    pub tests: Vec<usize>,
+}
+
+impl CoverageByTest {
+    /// Adds what a test ran, of the files whose paths are wanted.
+    pub fn add(&mut self, test: &str, coverage: &RegionCoverage<'_>, wanted: impl Fn(&str) -> bool) {
+        let number = self.tests.len();
+        self.tests.push(test.to_owned());
+        for path in coverage.paths().filter(|path| wanted(path)) {
+            let groups = coverage.groups(path);
+            if groups.is_empty() {
+                continue;
+            }
+            let file = self.files.entry(path.to_owned()).or_default();
+            for run in coverage.file(path).lines().filter(|run| run.count > 0) {
+                match file.lines.last_mut() {
+                    Some((_, last, of)) if *of == number && last.checked_add(1) == Some(run.first) => *last = run.last,
+                    _ => file.lines.push((run.first, run.last, number)),
+                }
+            }
+            for group in groups {
+                let Some(first) = group.functions.first() else { continue };
+                let tests = file.functions.entry((group.start.line, first.function.symbol().to_owned())).or_default();
+                if group.functions.iter().any(|function| function.entries() > 0) {
+                    tests.insert(number);
+                }
+            }
+        }
+    }
+
+    /// The names of the tests.
+    #[must_use]
+    pub fn tests(&self) -> &[String] {
+        &self.tests
+    }
+
+    /// The paths of all files that have functions.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        self.files.keys().map(String::as_str)
+    }
+
+    /// The lines of a file that any test ran, in order.
+    #[must_use]
+    pub fn lines(&self, path: &str) -> Vec<TestedLines> {
+        self.files.get(path).map_or_else(Vec::new, TestedFile::tested_lines)
+    }
+
+    /// The tests that ran any of these lines of a file.
+    #[must_use]
+    pub fn tests_of(&self, path: &str, lines: &RangeInclusive<u32>) -> BTreeSet<usize> {
+        let parts = self.files.get(path).into_iter().flat_map(|file| &file.lines);
+        parts.filter(|(first, last, _)| first <= lines.end() && lines.start() <= last).map(|&(.., test)| test).collect()
+    }
+
+    /// Writes for people: the tests, and by which of them the lines of each file were run. `prefix` is left out of
+    /// paths.
+    ///
+    /// # Errors
+    /// If the output can't be written.
+    pub fn write_text(&self, prefix: &str, style: Style, out: &mut dyn Write) -> io::Result<()> {
+        let (mut all, mut alone) = (vec![0u64; self.tests.len()], vec![0u64; self.tests.len()]);
+        let files: Vec<_> = self.files.iter().map(|(path, file)| (path, file.tested_lines())).collect();
+        for part in files.iter().flat_map(|(_, lines)| lines) {
+            let length = u64::from(part.last - part.first) + 1;
+            part.tests.iter().for_each(|&test| all[test] += length);
+            if let [only] = part.tests[..] {
+                alone[only] += length;
+            }
+        }
+        let row = |test: usize| vec![grouped(all[test].into()), grouped(alone[test].into()), self.tests[test].clone()];
+        let columns = [number("lines"), number("by no other"), text("test")];
+        write!(out, "{}", style.table(&columns, (0..self.tests.len()).map(row).collect()))?;
+        for (path, lines) in files.iter().filter(|(_, lines)| !lines.is_empty()) {
+            let short = path.strip_prefix(prefix).map_or(path.as_str(), |rest| rest.trim_start_matches('/'));
+            writeln!(out, "\n{}", style.heading(short))?;
+            for part in lines {
+                let line = format!("{}: {}", span(part.first, part.last), self.name_some(&part.tests));
+                writeln!(out, "  {}", style.wrap(&line, 4))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Some of these tests by name; how many more there are.
+    fn name_some(&self, tests: &[usize]) -> String {
+        let named = if tests.len() == NAMED + 1 { tests.len() } else { tests.len().min(NAMED) };
+        let names: Vec<&str> = tests[..named].iter().map(|&test| self.tests[test].as_str()).collect();
+        let more = tests.len() - named;
+        if more == 0 {
+            names.join(", ")
+        } else {
+            format!("{}, and {}", names.join(", "), counted(more as u128, "more test"))
+        }
+    }
+
+    /// Writes JSON (`cotree-coverage-by-test/1`, docs/json.md).
+    ///
+    /// # Errors
+    /// If the output can't be written.
+    pub fn write_json(&self, names: Names, out: &mut dyn Write) -> io::Result<()> {
+        let files = self.files.iter().map(|(path, file)| FileDocument {
+            path,
+            lines: file
+                .tested_lines()
+                .into_iter()
+                .map(|TestedLines { first, last, tests }| Lines { first, last, tests })
+                .collect(),
+            functions: file
+                .functions
+                .iter()
+                .map(|((line, symbol), tests)| Function { line: *line, name: names.show(symbol), tests })
+                .collect(),
+        });
+        let document = Document { schema: "cotree-coverage-by-test/1", tests: &self.tests, files: files.collect() };
+        serde_json::to_writer_pretty(&mut *out, &document)?;
+        writeln!(out)
+    }
+}
+
+impl TestedFile {
+    /// Cuts the lines where the set of tests changes.
+    fn tested_lines(&self) -> Vec<TestedLines> {
+        // Where tests begin and where they have ended.
+        let mut changes: BTreeMap<u64, Vec<(usize, bool)>> = BTreeMap::new();
+        for &(first, last, test) in &self.lines {
+            changes.entry(first.into()).or_default().push((test, true));
+            changes.entry(u64::from(last) + 1).or_default().push((test, false));
+        }
+        let mut running = BTreeSet::new();
+        let mut parts: Vec<TestedLines> = Vec::new();
+        let mut changes = changes.into_iter().peekable();
+        while let Some((line, changed)) = changes.next() {
+            for (test, begins) in changed {
+                if begins {
+                    running.insert(test)
+                } else {
+                    running.remove(&test)
+                };
+            }
+            let (Some(&(next, _)), false) = (changes.peek(), running.is_empty()) else { continue };
+            // Both are lines that a test ran, so they fit.
+            let (first, last) = (line as u32, (next - 1) as u32);
+            parts.push(TestedLines { first, last, tests: running.iter().copied().collect() });
+        }
+        parts
+    }
+}
+
+/// Lines as people write them.
+fn span(first: u32, last: u32) -> String {
+    if first == last { first.to_string() } else { format!("{first}-{last}") }
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    tests: &'a [String],
+    files: Vec<FileDocument<'a>>,
+}
+
+#[derive(Serialize)]
+struct FileDocument<'a> {
+    path: &'a str,
+    lines: Vec<Lines>,
+    functions: Vec<Function<'a>>,
+}
+
+#[derive(Serialize)]
+struct Lines {
+    first: u32,
+    last: u32,
+    tests: Vec<usize>,
+}
+
+#[derive(Serialize)]
+struct Function<'a> {
+    line: u32,
+    name: String,
+    tests: &'a BTreeSet<usize>,
+}

@@ -1,0 +1,49 @@
+//! Questions of `cotree coverage` besides how much of each file ran: which tests ran the code, and how much of a change
+//! ran.
+
+use super::changes::Annotations;
+use clap::Args;
+
+/// The options that fail if too little ran, but for that of lines.
+const GATES: [&str; 4] = ["fail_under_functions", "fail_under_regions", "fail_under_branches", "fail_under_mcdc"];
+
+/// Options that are for the coverage of whole files.
+const WHOLE: [&str; 8] =
+    ["lcov", "cobertura", "codecov", "llvm_json", "html", "open", "show_missing_lines", "show_mcdc"];
+
+/// Options of the questions.
+#[derive(Args, Debug)]
+pub struct Questions {
+    /// Tell which tests ran which lines, by the names that COTREE_TEST gave to the profiles; with --json as
+    /// cotree-coverage-by-test/1
+    #[arg(
+        long,
+        conflicts_with_all = GATES,
+        conflicts_with_all = WHOLE,
+        conflicts_with_all = ["no_markers", "fail_under_lines"],
+    )]
+    pub by_test: bool,
+    /// Print the names of the tests that ran these lines before they were changed: FILE:LINE, FILE:LINE-LINE, or a file
+    /// with a diff (- for standard input)
+    #[arg(
+        long,
+        value_name = "CHANGE",
+        conflicts_with_all = GATES,
+        conflicts_with_all = WHOLE,
+        conflicts_with_all = ["no_markers", "fail_under_lines", "json", "by_test"],
+    )]
+    pub tests_for: Vec<String>,
+    /// Only the lines that a change adds: a file with a diff, - for standard input, or a revision of git's that the
+    /// current folder has changed since
+    #[arg(
+        long,
+        value_name = "CHANGE",
+        conflicts_with_all = GATES,
+        conflicts_with_all = WHOLE,
+        conflicts_with_all = ["by_test", "tests_for"],
+    )]
+    pub diff: Option<String>,
+    /// Write remarks on added lines that did not run, for the service that shows the change
+    #[arg(long, value_enum, value_name = "SERVICE", requires = "diff", conflicts_with = "json")]
+    pub annotations: Option<Annotations>,
+}
