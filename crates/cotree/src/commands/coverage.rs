@@ -176,6 +176,14 @@ fn here() -> String {
     format!("{}/", std::env::current_dir().unwrap_or_default().display())
 }
 
+/// The time that documents bear, in seconds: that of SOURCE_DATE_EPOCH, or else now.
+fn timestamp() -> Result<u64> {
+    match std::env::var("SOURCE_DATE_EPOCH") {
+        Ok(text) => text.parse().map_err(|_| miette!("SOURCE_DATE_EPOCH is no number of seconds: {text}")),
+        Err(_) => Ok(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_secs())),
+    }
+}
+
 /// Leaves out what markers in the sources exclude. Gives sentences on markers that make no sense.
 fn exclude(coverage: &mut RegionCoverage<'_>, wanted: impl Fn(&str) -> bool) -> Vec<String> {
     let markers = Markers::read(coverage.paths().filter(|path| wanted(path)), &FileSources::default());
