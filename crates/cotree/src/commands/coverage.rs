@@ -36,7 +36,7 @@ pub struct CoverageArgs {
     #[arg(value_name = "PROFILE")]
     profiles: Vec<PathBuf>,
     /// A program or a folder of programs: for those that are no longer where they ran, and those that never ran
-    #[arg(long = "binary", value_name = "FILE")]
+    #[arg(long = "binary", value_name = "FILE", hide_short_help = true)]
     binaries: Vec<PathBuf>,
     /// Only this source file (parser.c, src/parser.c), those of this folder, or those that match ('*/src/*.h')
     #[arg(long = "file", value_name = "FILE", value_parser = file_pattern)]
@@ -48,23 +48,23 @@ pub struct CoverageArgs {
     /// independent (MC/DC; build with --coverage --mcdc)
     #[arg(long)]
     show_mcdc: bool,
-    /// Leave out source files whose path matches this regular expression; may be given several times
+    /// Leave out source files whose path matches this regular expression (several times)
     #[arg(long, value_name = "PATTERN", value_parser = Regex::new)]
     ignore_filename_regex: Vec<Regex>,
-    /// End with 1 if less than this share of the lines ran
+    /// End with 1 if less than this share of the lines ran (also: functions, regions, branches, mcdc)
     #[arg(long, value_name = "PERCENT", value_parser = share)]
     fail_under_lines: Option<f64>,
     /// End with 1 if less than this share of the functions ran
-    #[arg(long, value_name = "PERCENT", value_parser = share)]
+    #[arg(long, value_name = "PERCENT", value_parser = share, hide_short_help = true)]
     fail_under_functions: Option<f64>,
     /// End with 1 if less than this share of the regions ran
-    #[arg(long, value_name = "PERCENT", value_parser = share)]
+    #[arg(long, value_name = "PERCENT", value_parser = share, hide_short_help = true)]
     fail_under_regions: Option<f64>,
     /// End with 1 if less than this share of the outcomes of conditions was seen
-    #[arg(long, value_name = "PERCENT", value_parser = share)]
+    #[arg(long, value_name = "PERCENT", value_parser = share, hide_short_help = true)]
     fail_under_branches: Option<f64>,
     /// End with 1 if less than this share of the conditions of decisions is shown to be independent (MC/DC)
-    #[arg(long, value_name = "PERCENT", value_parser = share)]
+    #[arg(long, value_name = "PERCENT", value_parser = share, hide_short_help = true)]
     fail_under_mcdc: Option<f64>,
     /// Write JSON (cotree-coverage/1)
     #[arg(long)]
@@ -76,23 +76,23 @@ pub struct CoverageArgs {
     #[arg(long, conflicts_with_all = ["json", "lcov"])]
     cobertura: bool,
     /// Write codecov's JSON, with lines that ran in part
-    #[arg(long, conflicts_with_all = ["json", "lcov", "cobertura"])]
+    #[arg(long, conflicts_with_all = ["json", "lcov", "cobertura"], hide_short_help = true)]
     codecov: bool,
     /// Write what `llvm-cov export` writes (llvm.coverage.json.export)
-    #[arg(long, conflicts_with_all = ["json", "lcov", "cobertura", "codecov"])]
+    #[arg(long, conflicts_with_all = ["json", "lcov", "cobertura", "codecov"], hide_short_help = true)]
     llvm_json: bool,
     /// Write the last lines of functions, too, as only lcov 2 reads them
-    #[arg(long, requires = "lcov")]
+    #[arg(long, requires = "lcov", hide_short_help = true)]
     function_ends: bool,
     /// Count what markers in the sources exclude, too (LCOV_EXCL_LINE, GCOVR_EXCL_START and the like)
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     no_markers: bool,
     #[command(flatten)]
     html: HtmlArgs,
     #[command(flatten)]
     questions: Questions,
     /// Show linker symbols as they are
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     no_demangle: bool,
     #[command(flatten)]
     vouched: Vouched,

@@ -31,7 +31,7 @@ pub struct HtmlArgs {
     #[arg(long)]
     pub open: bool,
     /// The folder in which the folder `html` is written or replaced [default: coverage]
-    #[arg(long, value_name = "DIR", requires = "pages")]
+    #[arg(long, value_name = "DIR", requires = "pages", hide_short_help = true)]
     pub output_dir: Option<PathBuf>,
 }
 

@@ -44,6 +44,13 @@ pub struct Questions {
     )]
     pub diff: Option<String>,
     /// Write remarks on added lines that did not run, for the service that shows the change
-    #[arg(long, value_enum, value_name = "SERVICE", requires = "diff", conflicts_with = "json")]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "SERVICE",
+        requires = "diff",
+        conflicts_with = "json",
+        hide_short_help = true
+    )]
     pub annotations: Option<Annotations>,
 }
