@@ -47,7 +47,7 @@ pub struct BuildOptions {
     /// Keep the compiler's coverage map, and count what its regions need, before anything is inlined
     ///
     /// The map says what of the source could have run, functions too that nothing calls. `cotree coverage` shows it,
-    /// and `cotree export --format llvm-profdata` tells its counters to llvm-cov. See docs/coverage-in-ci.md.
+    /// and `cotree export --format llvm-profdata` tells its counters to llvm-cov. See docs/coverage.md.
     #[arg(long, hide_short_help = true, value_parser = switch(), value_name = "on|off", num_args = 0..=1,
         require_equals = true, default_missing_value = "on")]
     pub coverage: Option<bool>,
@@ -55,7 +55,7 @@ pub struct BuildOptions {
     /// (MC/DC)
     ///
     /// `cotree coverage --show-mcdc` shows per condition whether two outcomes of the decision show that it decides by
-    /// itself. C and C++ need clang 19 or newer. See docs/coverage-in-ci.md.
+    /// itself. C and C++ need clang 19 or newer. See docs/coverage.md.
     #[arg(long, hide_short_help = true, value_parser = switch(), value_name = "on|off", num_args = 0..=1,
         require_equals = true, default_missing_value = "on")]
     pub mcdc: Option<bool>,

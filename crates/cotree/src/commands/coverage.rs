@@ -245,7 +245,7 @@ impl CoverageArgs {
         }
         if (self.show_mcdc || self.fail_under_mcdc.is_some()) && table.total.mcdc.total == 0 {
             return Err(miette!(
-                "no decision of several conditions was counted: build with `cotree --coverage --mcdc` (docs/coverage-in-ci.md)"
+                "no decision of several conditions was counted: build with `cotree --coverage --mcdc` (docs/coverage.md)"
             ));
         }
         Ok(())

@@ -59,7 +59,7 @@ pub fn of_tests(profiles: &[PathBuf]) -> Result<BTreeMap<String, Vec<PathBuf>>> 
     }
     if tests.is_empty() {
         return Err(miette!(
-            "no profile has the name of a test: run each test with COTREE_TEST set to its name (docs/coverage-in-ci.md)"
+            "no profile has the name of a test: run each test with COTREE_TEST set to its name (docs/coverage.md)"
         ));
     }
     if unnamed > 0 {

@@ -62,7 +62,7 @@ impl Programs {
         vouched.say(None, programs.doubted)?;
         if programs.programs.is_empty() {
             return Err(miette!(
-                "the program has no coverage map that is counted: build it with `cotree --coverage cc` (docs/coverage-in-ci.md)"
+                "the program has no coverage map that is counted: build it with `cotree --coverage cc` (docs/coverage.md)"
             ));
         }
         Ok(programs)

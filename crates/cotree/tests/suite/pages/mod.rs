@@ -42,7 +42,7 @@ macro_rules! pages {
 pages! {
     readme: "README.md", 1;
     c_projects: "docs/c-projects.md", 0;
-    coverage_in_ci: "docs/coverage-in-ci.md", 0;
+    coverage: "docs/coverage.md", 2;
     events: "docs/events.md", 1;
     exactness: "docs/exactness.md", 0;
     formats: "docs/formats.md", 0;
