@@ -4,7 +4,7 @@ use super::decision::{CountedDecision, DecisionCondition};
 use super::table::CoverageTable;
 use crate::names::Names;
 use crate::source::Sources;
-use crate::terminal::{Style, grouped};
+use crate::terminal::{Style, counted, grouped};
 use crate::visible;
 use cotree_core::decision::Vector;
 use cotree_profile::coverage::Place;
@@ -57,6 +57,20 @@ pub fn write(
         }
     }
     Ok(())
+}
+
+/// A sentence for the user on decisions with a negated part, whose verdicts may be wrong.
+#[must_use]
+pub fn remark_on_negated(table: &CoverageTable, sources: &dyn Sources) -> Option<String> {
+    let decisions = table.files.iter().flat_map(|file| &file.decisions);
+    let negated = decisions.filter(|decision| has_negated_part(decision, sources)).count() as u128;
+    (negated > 0).then(|| {
+        format!(
+            "{} with a negated part, as in `!(a && b) || c`: clang's map does not have the `!`, so that their outcomes \
+             and which of their conditions are independent are those without it, as in llvm-cov",
+            counted(negated, "decision")
+        )
+    })
 }
 
 /// Whether the text of a decision of C or C++ has a negation around several conditions: what stands between conditions

@@ -243,6 +243,9 @@ impl CoverageArgs {
         if let Some(remark) = coverage.source_decisions.remark(|path| self.wants(path)) {
             lines::note(format_args!("note: {remark}"));
         }
+        if let Some(remark) = decision_text::remark_on_negated(table, &FileSources::default()) {
+            lines::note(format_args!("note: {remark}"));
+        }
         if (self.show_mcdc || self.fail_under_mcdc.is_some()) && table.total.mcdc.total == 0 {
             return Err(miette!(
                 "no decision of several conditions was counted: build with `cotree --coverage --mcdc` (docs/coverage.md)"

@@ -73,3 +73,20 @@ fn what_cannot_be_counted_is_said() {
     let old = String::from_utf8_lossy(&old.stderr).into_owned();
     assert!(old.contains("--mcdc needs clang 19 or newer, and ") && old.contains("clang-14 is clang 14"), "{old}");
 }
+
+#[test]
+fn decisions_with_a_negated_part_are_told_in_every_form() {
+    let source = "int main(int n, char **v) {\n    (void)v;\n    if (!(n > 1 && n < 5) || n == 3)\n        return 0;\n    return 1;\n}\n";
+    let project = Project::new(&[("a.c", source), ("b.c", &source.replace("!(n > 1 && n < 5)", "(n != 2 && !n)"))]);
+    for (program, told) in [("a", true), ("b", false)] {
+        project.ok(&format!("--coverage --mcdc cc {program}.c -o {program}"));
+        let run = project.command(project.path(program)).env("COTREE_FILE", "p.cotree").status().expect("it runs");
+        assert!(run.code().is_some());
+        for form in ["", "--json", "--show-mcdc", "--fail-under-mcdc 0"] {
+            let output = project.cotree(&format!("coverage {form} p.cotree")).output().expect("it runs");
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{said}");
+            assert_eq!(said.contains("1 decision with a negated part"), told, "{program} {form}: {said}");
+        }
+    }
+}
