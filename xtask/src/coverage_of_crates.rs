@@ -1,5 +1,5 @@
 //! The coverage of public crates by `cargo cotree coverage`, held against rustc's own coverage as llvm-cov tells it:
-//! each file has the same lines, functions and regions, and as many of them ran.
+//! each file has the same lines, functions and regions, and as many of them ran, but for what stands behind a panic.
 //!
 //! The crates make up one workspace: generic code, a procedural macro, an executor of asynchronous code, unit tests and
 //! integration tests. What their tests run does not depend on which thread comes first.
@@ -26,6 +26,10 @@ const CRATES: [(&str, &str); 10] = [
     ("pollster", "=0.4.0"),
     ("serde_derive", "=1.0.229"),
 ];
+
+/// Files with functions that panic on purpose, and their lines behind the panics, mostly the closing brace alone: these
+/// have not run, and llvm-cov says that they have.
+const LEFT_EARLY: [(&str, u64); 1] = [("smallvec/src/tests.rs", 9)];
 
 /// What is compared of a file, in the words of both documents.
 const SHARES: [&str; 3] = ["lines", "functions", "regions"];
@@ -70,7 +74,17 @@ fn check(context: &Context) -> Result<String> {
     ensure!(ours.len() >= 20, "only {} files are compared", ours.len());
     let files: Vec<&String> = ours.keys().chain(theirs.keys()).collect();
     for file in files {
-        ensure!(ours.get(file) == theirs.get(file), "{file}: {:?} and {:?}", ours.get(file), theirs.get(file));
+        let said = || format!("{file}: {:?} and {:?}", ours.get(file), theirs.get(file));
+        let (Some(ours), Some(theirs)) = (ours.get(file), theirs.get(file)) else { anyhow::bail!(said()) };
+        let may_be_fewer = LEFT_EARLY.iter().any(|(left, _)| file.ends_with(left));
+        for (ours, theirs) in ours.iter().zip(theirs) {
+            ensure!(ours.1 == theirs.1 && (ours.0 == theirs.0 || may_be_fewer && ours.0 < theirs.0), said());
+        }
+    }
+    for (left, fewer) in LEFT_EARLY {
+        let lines = |shares: &Shares| shares.iter().find(|(file, _)| file.ends_with(left)).map(|(_, of)| of[0].0);
+        let (ours, theirs) = (lines(&ours).unwrap_or_default(), lines(&theirs).unwrap_or_default());
+        ensure!(ours + fewer == theirs, "{left}: {ours} lines ran, and {theirs} with llvm-cov");
     }
     fs::remove_dir_all(&folder)?;
     let lines: u64 = ours.values().map(|shares| shares[0].1).sum();

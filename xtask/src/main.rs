@@ -10,6 +10,7 @@ mod cargo_steps;
 mod command;
 mod compiler_tests;
 mod coverage_of_crates;
+mod coverage_of_programs;
 mod coverage_readers;
 mod cpython;
 mod deadline;
@@ -133,6 +134,7 @@ fn test(args: &TestArgs) -> Result<bool> {
         coverage_readers::add(&mut suite, &context);
         compiler_tests::add(&mut suite, &context);
         coverage_of_crates::add(&mut suite, &context);
+        coverage_of_programs::add(&mut suite, &context);
         cpython::add(&mut suite, &context);
         pages::add(&mut suite, &context);
     }

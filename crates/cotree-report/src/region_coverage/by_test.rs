@@ -1,5 +1,6 @@
 //! Which tests run a line, and which a function.
 
+use super::line_runs::span;
 use super::program::RegionCoverage;
 use crate::names::Names;
 use crate::terminal::{Style, counted, grouped, number, text};
@@ -182,11 +183,6 @@ impl TestedFile {
         }
         parts
     }
-}
-
-/// Lines as people write them.
-fn span(first: u32, last: u32) -> String {
-    if first == last { first.to_string() } else { format!("{first}-{last}") }
 }
 
 #[derive(Serialize)]

@@ -1,5 +1,6 @@
 //! The lines that a change adds: which of them ran.
 
+use super::line_runs::span;
 use super::program::RegionCoverage;
 use super::summary::Ratio;
 use crate::terminal::{Style, grouped, number, percent, text};
@@ -127,11 +128,6 @@ fn escaped(text: &str) -> String {
     [("%", "%25"), ("\r", "%0D"), ("\n", "%0A"), (":", "%3A"), (",", "%2C")]
         .into_iter()
         .fold(text.to_owned(), |text, (from, to)| text.replace(from, to))
-}
-
-/// Lines as people write them.
-fn span(first: u32, last: u32) -> String {
-    if first == last { first.to_string() } else { format!("{first}-{last}") }
 }
 
 #[derive(Serialize)]

@@ -116,6 +116,11 @@ impl Iterator for LineRuns<'_> {
     }
 }
 
+/// Lines as people write them.
+pub(super) fn span(first: u32, last: u32) -> String {
+    if first == last { first.to_string() } else { format!("{first}-{last}") }
+}
+
 /// The count of a line on which these segments begin. `None`: it is not mapped.
 fn count(on_line: &[Segment], wrapped: Option<Segment>) -> Option<u64> {
     let entries = on_line.iter().filter(|segment| segment.is_entry && segment.count.is_some());

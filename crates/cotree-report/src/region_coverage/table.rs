@@ -2,6 +2,7 @@
 
 use super::decision::CountedDecision;
 use super::decision_json::DecisionDocument;
+use super::line_runs::span;
 use super::program::RegionCoverage;
 use super::summary::{FileSummary, Ratio};
 use crate::terminal::{Style, grouped, number, percent, text};
@@ -89,7 +90,7 @@ impl CoverageTable {
         if missing && self.files.iter().any(|file| !file.missing.is_empty()) {
             writeln!(out, "\n{}", style.heading("Lines that did not run"))?;
             for file in self.files.iter().filter(|file| !file.missing.is_empty()) {
-                let parts: Vec<String> = file.missing.iter().map(|&(first, last)| part(first, last)).collect();
+                let parts: Vec<String> = file.missing.iter().map(|&(first, last)| span(first, last)).collect();
                 let line = format!("{}: {}", short(&file.path), parts.join(", "));
                 writeln!(out, "  {}", style.wrap(&line, 4))?;
             }
@@ -136,10 +137,6 @@ fn missing(coverage: &RegionCoverage<'_>, path: &str) -> Vec<(u32, u32)> {
         ran_since = count > 0;
     }
     parts
-}
-
-fn part(first: u32, last: u32) -> String {
-    if first == last { first.to_string() } else { format!("{first}-{last}") }
 }
 
 #[derive(Serialize)]

@@ -1,0 +1,107 @@
+//! The coverage of C and C++ programs, held against clang's own coverage as llvm-cov tells it: each file has the same
+//! lines, functions, regions and branches, and as many of them ran.
+//!
+//! Where a program is left early (Lua's errors are `longjmp`, clipper throws), fewer may have run than llvm-cov says,
+//! which counts what stands behind the call that did not return: never more.
+
+use crate::programs::{self, Program, Workload};
+use crate::real::Context;
+use crate::suite::Suite;
+use crate::{command, workspace};
+use anyhow::{Context as _, Result, ensure};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What is compared of a file, in the words of both documents.
+const SHARES: [&str; 4] = ["lines", "functions", "regions", "branches"];
+
+/// The programs that are left early by a `longjmp` or an exception, or end by `exit` in the midst.
+const LEFT_EARLY: [&str; 3] = ["lua", "lua-c++", "clipper"];
+
+/// Per file, how many ran of how many of each of [`SHARES`].
+type Files = BTreeMap<PathBuf, [(u64, u64); SHARES.len()]>;
+
+/// Adds a case for each program.
+pub fn add(suite: &mut Suite, context: &Context) {
+    let names =
+        ["sqlite", "lua", "lua-c++", "zstd", "bzip2", "zlib", "oniguruma", "tree-sitter", "clipper", "meshoptimizer"];
+    for name in names {
+        let context = context.clone();
+        suite.add(format!("coverage of {name}"), move || check(&context, name));
+    }
+}
+
+fn program(context: &Context, name: &str) -> Result<Program> {
+    let (sources, workload) = (&context.sources, Workload::Small);
+    let all = programs::all(sources, workload)?;
+    all.into_iter().find(|program| program.name == name).with_context(|| format!("no program {name}"))
+}
+
+fn check(context: &Context, name: &str) -> Result<String> {
+    let folder = workspace::scratch().join("coverage-of").join(name);
+    workspace::fresh(&folder)?;
+    let program = program(context, name)?;
+    let (ours, theirs) = (ours(context, &program, &folder)?, theirs(context, &program, &folder)?);
+    let (mut fewer, mut all) = (0, 0);
+    for path in ours.keys().chain(theirs.keys()) {
+        let (Some(ours), Some(theirs)) = (ours.get(path), theirs.get(path)) else {
+            anyhow::bail!("{} is in one of both alone", path.display());
+        };
+        for ((word, ours), theirs) in SHARES.iter().zip(ours).zip(theirs) {
+            let said = || format!("{word} of {}: {ours:?}, and llvm-cov has {theirs:?}", path.display());
+            ensure!(ours.1 == theirs.1, said());
+            ensure!(ours.0 == theirs.0 || LEFT_EARLY.contains(&name) && ours.0 < theirs.0, said());
+        }
+    }
+    for (path, ours) in &ours {
+        fewer += theirs[path][0].0 - ours[0].0;
+        all += ours[0].1;
+    }
+    std::fs::remove_dir_all(&folder)?;
+    Ok(format!("{} files, {all} lines, {fewer} fewer ran than llvm-cov says", ours.len()))
+}
+
+fn ours(context: &Context, program: &Program, folder: &Path) -> Result<Files> {
+    let (executable, profile) = (folder.join("ours"), folder.join("ours.cotree"));
+    let compiler = context.cotree_cc(&["--coverage"], program.cxx);
+    command::succeed(&mut program.build(compiler, &["-O1"], &executable))?;
+    command::output(Command::new(&executable).args(&program.runs[0]).env("COTREE_FILE", &profile).current_dir(folder))?;
+    let text = command::text(context.cotree().args(["coverage", "--json", "--no-markers"]).arg(&profile))?;
+    let document: Value = serde_json::from_str(&text)?;
+    files(&document["files"], "path", |file| file, "total")
+}
+
+fn theirs(context: &Context, program: &Program, folder: &Path) -> Result<Files> {
+    let (executable, raw, merged) = (folder.join("theirs"), folder.join("raw"), folder.join("merged"));
+    let options = ["-O1", "-fprofile-instr-generate", "-fcoverage-mapping"];
+    command::succeed(&mut program.build(context.plain(program.cxx), &options, &executable))?;
+    let mut run = Command::new(&executable);
+    command::output(run.args(&program.runs[0]).env("LLVM_PROFILE_FILE", &raw).current_dir(folder))?;
+    let tool = |name: &str| Command::new(context.clang.llvm(name));
+    command::succeed(tool("llvm-profdata").arg("merge").arg(&raw).arg("-o").arg(&merged))?;
+    let mut export = tool("llvm-cov");
+    export.args(["export", "-summary-only", "-instr-profile"]).arg(&merged).arg(&executable);
+    let document: Value = serde_json::from_str(&command::text(&mut export)?)?;
+    files(&document["data"][0]["files"], "filename", |file| &file["summary"], "count")
+}
+
+/// The shares of each file that has functions.
+fn files(list: &Value, path: &str, shares: impl Fn(&Value) -> &Value, total: &str) -> Result<Files> {
+    let mut files = Files::new();
+    for file in list.as_array().context("no list of files")? {
+        let path = file[path].as_str().context("a file without a path")?;
+        let of = |word: &str| {
+            let share = &shares(file)[word];
+            Some((share["covered"].as_u64()?, share[total].as_u64()?))
+        };
+        let [lines, functions, regions, branches] = SHARES.map(of).map(|share| share.context("a share is missing"));
+        let of_file = [lines?, functions?, regions?, branches?];
+        if of_file[1].1 > 0 {
+            // One source is one file for cotree, whatever manner its name was spelt in.
+            files.insert(std::fs::canonicalize(path)?, of_file);
+        }
+    }
+    Ok(files)
+}
