@@ -2,7 +2,7 @@
 //! lines, functions, regions and branches, and as many of them ran.
 //!
 //! Where a program is left early (Lua's errors are `longjmp`, clipper throws), fewer may have run than llvm-cov says,
-//! which counts what stands behind the call that did not return: never more.
+//! which counts what stands behind the call that did not return: never more, but for a second return of `setjmp`.
 
 use crate::programs::{self, Program, Workload};
 use crate::real::Context;
@@ -19,6 +19,10 @@ const SHARES: [&str; 4] = ["lines", "functions", "regions", "branches"];
 
 /// The programs that are left early by a `longjmp` or an exception, or end by `exit` in the midst.
 const LEFT_EARLY: [&str; 3] = ["lua", "lua-c++", "clipper"];
+
+/// Where Lua as C calls `setjmp` in a condition. After its second return the condition is false, which llvm-cov, with
+/// one counter before the call, takes for an outcome that never was.
+const SECOND_RETURN: &str = "ldo.c";
 
 /// Per file, how many ran of how many of each of [`SHARES`].
 type Files = BTreeMap<PathBuf, [(u64, u64); SHARES.len()]>;
@@ -52,7 +56,9 @@ fn check(context: &Context, name: &str) -> Result<String> {
         for ((word, ours), theirs) in SHARES.iter().zip(ours).zip(theirs) {
             let said = || format!("{word} of {}: {ours:?}, and llvm-cov has {theirs:?}", path.display());
             ensure!(ours.1 == theirs.1, said());
-            ensure!(ours.0 == theirs.0 || LEFT_EARLY.contains(&name) && ours.0 < theirs.0, said());
+            let second_return = *word == "branches" && path.ends_with(SECOND_RETURN) && ours.0 == theirs.0 + 1;
+            let fewer = LEFT_EARLY.contains(&name) && ours.0 < theirs.0;
+            ensure!(ours.0 == theirs.0 || fewer || second_return, said());
         }
     }
     for (path, ours) in &ours {

@@ -54,8 +54,10 @@ pub fn segments<'m>(regions: impl Iterator<Item = CountedRegion<'m>>) -> Vec<Seg
     }
     let texts = divided(combined(all), &cuts);
     let mut builder = Builder::default();
+    // What is behind a cut is no region of the map, and must not change which lines are mapped.
+    let last = texts.iter().rposition(|text| text.kind != Kind::Rest);
     for (index, &text) in texts.iter().enumerate() {
-        builder.begin(text, texts.get(index + 1));
+        builder.begin(text, texts.get(index + 1), Some(index) == last);
     }
     if !builder.active.is_empty() {
         builder.end(0, None);
@@ -119,8 +121,8 @@ struct Builder {
 }
 
 impl Builder {
-    /// A region begins; `next` is the one that begins after it.
-    fn begin(&mut self, text: Text, next: Option<&Text>) {
+    /// A region begins; `next` is the one that begins after it, and `is_last` says whether it is the map's last one.
+    fn begin(&mut self, text: Text, next: Option<&Text>, is_last: bool) {
         let (mut open, mut ended): (Vec<Text>, Vec<Text>) = (Vec::new(), Vec::new());
         if self.active.iter().any(|active| active.end <= text.start) {
             for active in self.active.drain(..) {
@@ -134,7 +136,7 @@ impl Builder {
         let is_entry = !matches!(text.kind, Kind::Gap | Kind::Rest);
         if text.start == text.end {
             // No text has the count of such a region. It only marks a place, also the end of all.
-            let skipped = next.is_none() || text.kind == Kind::Skipped;
+            let skipped = is_last || text.kind == Kind::Skipped;
             let around = self.active.last().copied();
             self.emit(&around.unwrap_or(text), text.start, is_entry, skipped);
             if let Some(around) = around.filter(|_| skipped) {
@@ -181,5 +183,28 @@ impl Builder {
             return;
         }
         self.segments.push(Segment { start, count, is_entry, is_gap: count.is_some() && text.kind == Kind::Gap });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::region_coverage::LineRuns;
+    use cotree_profile::coverage::{Counter, Region, VirtualFile};
+
+    #[test]
+    fn a_cut_changes_no_line_that_is_mapped() {
+        let at = |line, column| Place { line, column };
+        let region = |start, end| Region { kind: RegionKind::Code(Counter::Zero), file: VirtualFile(0), start, end };
+        // A macro without text is the last region: LLVM leaves its line out.
+        let (outer, empty) = (region(at(1, 1), at(6, 2)), region(at(4, 9), at(4, 9)));
+        let cuts = [Cut { at: at(4, 12), fewer: 3 }];
+        let lines = |cuts: &[Cut]| {
+            let counted = [(&outer, cuts), (&empty, &[][..])];
+            let regions = counted.into_iter().map(|(region, cuts)| CountedRegion { region, count: 10, cuts });
+            LineRuns::new(&segments(regions)).lines().collect::<Vec<_>>()
+        };
+        assert_eq!(lines(&[]), [(1, 10), (2, 10), (3, 10), (5, 10), (6, 10)]);
+        assert_eq!(lines(&cuts), [(1, 10), (2, 10), (3, 10), (5, 7), (6, 7)]);
     }
 }
