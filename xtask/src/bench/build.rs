@@ -179,6 +179,11 @@ impl<'a> Builder<'a> {
         let options = [&["-O2"], variant.options.as_slice()].concat();
         let run = |command: Command| anyhow::Ok(measure::run(&command)?.processor);
         let cost = match variant.tool {
+            Tool::Cotree if variant.concerns_compiler() => {
+                let mut compiler = self.cotree(variant, weights);
+                compiler.arg(if program.cxx { "c++" } else { "cc" });
+                run(program.build(compiler, &[&["-O2"], variant.linking.as_slice()].concat(), &executable))?
+            }
             Tool::Cotree => {
                 let mut link = self.link(program, variant, weights, &self.objects, &executable);
                 if parts == Parts::Kept {

@@ -167,6 +167,11 @@ impl Variant {
         matches!(self.tool, Tool::Cotree | Tool::Passes)
     }
 
+    /// Whether the compiler must know its options, so that it shares no objects.
+    pub fn concerns_compiler(&self) -> bool {
+        self.options.contains(&"--event-limit")
+    }
+
     /// A name for folders.
     pub fn slug(&self) -> String {
         self.name.replace(|c: char| !c.is_ascii_alphanumeric(), "_")
