@@ -11,11 +11,12 @@ mod packages;
 mod place;
 mod report;
 mod show_env;
+mod told;
 
 pub use doc_tests::run as run_doc_test;
 
 use super::Error;
-use super::cargo_build::{self, Further};
+use super::cargo_build;
 use super::cargo_line::Line;
 use super::cargo_verbs::Verb;
 use crate::lines;
@@ -57,14 +58,7 @@ fn run_programs(options: &BuildOptions, asked: &Asked, runs: Runs, mut cargo: Li
     let excluded: Vec<OsString> =
         asked.values("exclude-from-test").flat_map(|package| ["--exclude".into(), package.into()]).collect();
     cargo.rest.splice(0..0, excluded);
-    let mut options = options.clone();
-    options.profile_file = Some(place.pattern().into());
-    let further = Further {
-        members_only: asked.values("dep-coverage").next().is_none(),
-        coverage_cfg: !asked.has("no-cfg-coverage"),
-        doc_tests: Some(place.programs()),
-        for_shell: false,
-    };
+    let (options, further) = told::of_build(options, asked, place, false);
     if let Some(line) = build_line(runs, &cargo, place) {
         let mut command = cargo_build::command(options.clone(), &line, &further)?;
         command.arg("--message-format=json-render-diagnostics");

@@ -3,8 +3,9 @@
 
 use super::line::Asked;
 use super::place::{Place, TARGET};
+use super::told;
 use crate::commands::output::answer;
-use crate::driver::cargo_build::{self, Further};
+use crate::driver::cargo_build;
 use crate::driver::cargo_line::Line;
 use cotree_options::BuildOptions;
 use cotree_report::shell::command_line;
@@ -19,14 +20,7 @@ use std::process::ExitCode;
 /// If cargo can't say what it would build.
 pub fn run(options: &BuildOptions, asked: &Asked, cargo: &Line, place: &Place) -> Result<ExitCode> {
     place.create()?;
-    let mut options = options.clone();
-    options.profile_file = Some(place.pattern().into());
-    let further = Further {
-        members_only: asked.values("dep-coverage").next().is_none(),
-        coverage_cfg: !asked.has("no-cfg-coverage"),
-        doc_tests: Some(place.programs()),
-        for_shell: true,
-    };
+    let (options, further) = told::of_build(options, asked, place, true);
     let mut variables: BTreeMap<OsString, OsString> = BTreeMap::new();
     // Both profiles may be built with them.
     for profile in ["dev", "release"] {
