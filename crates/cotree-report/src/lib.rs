@@ -15,7 +15,7 @@
 //! | executed paths, which only path methods count | [`method::path`] | [`method::path::text`], [`method::path::json`] |
 //! | what lines, functions and calls have cost | [`costs`] | [`export`] |
 //! | which files and lines are asked for | [`files`], [`selection`] | [`annotate`], [`lcov`] |
-//! | records of tracefiles | [`tracefile`] | [`lcov`], [`region_coverage`] |
+//! | records of tracefiles | [`tracefile`], [`tracefile_reader`] | [`lcov`], [`region_coverage`] |
 //! | what markers in the sources exclude | [`exclusions`] | the same |
 //! | what a program was compiled by (`--use`) | | [`stale`] |
 //! | the whole profile, for other programs | | [`json`] |
@@ -56,6 +56,7 @@ pub mod source;
 pub mod stale;
 pub mod terminal;
 pub mod tracefile;
+pub mod tracefile_reader;
 pub mod unit;
 pub mod unwinding;
 pub mod visible;

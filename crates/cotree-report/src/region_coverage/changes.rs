@@ -1,5 +1,6 @@
 //! The lines that a change adds: which of them ran.
 
+use super::github;
 use super::line_runs::span;
 use super::program::RegionCoverage;
 use super::summary::Ratio;
@@ -111,23 +112,13 @@ impl ChangedLines {
     pub fn write_github(&self, out: &mut dyn Write) -> io::Result<()> {
         for file in &self.files {
             for &(first, last) in &file.missing {
-                let (path, lines) = (escaped(&file.path), span(first, last));
                 let what = if first == last { "line" } else { "lines" };
-                writeln!(
-                    out,
-                    "::warning file={path},line={first},endLine={last},title=Not covered::No test runs {what} {lines}"
-                )?;
+                let says = format!("No test runs {what} {}", span(first, last));
+                github::warning(&file.path, (first, last), "Not covered", &says, out)?;
             }
         }
         Ok(())
     }
-}
-
-/// A value of a property of a workflow command (GitHub's toolkit, `escapeProperty`).
-fn escaped(text: &str) -> String {
-    [("%", "%25"), ("\r", "%0D"), ("\n", "%0A"), (":", "%3A"), (",", "%2C")]
-        .into_iter()
-        .fold(text.to_owned(), |text, (from, to)| text.replace(from, to))
 }
 
 #[derive(Serialize)]

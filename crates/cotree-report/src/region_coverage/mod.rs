@@ -20,7 +20,9 @@
 //! | all files as pages for browsers | [`html`] |
 //! | which tests ran a line or a function | [`mod@by_test`] |
 //! | which lines of a change ran | [`changes`] |
+//! | what is covered that was not before, or is no more | [`against`] |
 
+pub mod against;
 pub mod by_test;
 pub mod changes;
 pub mod cobertura;
@@ -33,6 +35,7 @@ pub mod decision_text;
 pub mod decisions;
 pub mod doc_tests;
 pub mod functions;
+mod github;
 pub mod html;
 pub mod lcov;
 pub mod line_runs;

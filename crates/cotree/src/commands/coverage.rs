@@ -1,26 +1,36 @@
 //! `cotree coverage`: how much of the sources ran, by the compiler's coverage map.
 
+mod against;
 mod by_test;
 mod changed;
 mod changes;
+mod git_texts;
+mod line_maps;
+mod old_coverage;
+mod pairs;
 mod programs;
 mod questions;
 
 use super::coverage_html::{HtmlArgs, Shown};
+use super::edited::Edited;
 use super::input::file_pattern;
 use super::output::{Looks, Output};
 use super::sources::{FileSources, SourceArgs};
 use super::vouched::Vouched;
 use crate::lines;
+use against::AgainstArgs;
 use changes::Annotations;
 use clap::Args;
 use cotree_report::exclusions::Markers;
 use cotree_report::files::FilePattern;
 use cotree_report::names::Names;
 use cotree_report::region_coverage::cobertura::{self, CoberturaOptions};
+use cotree_report::region_coverage::records::records;
 use cotree_report::region_coverage::{CoverageTable, Ratio, RegionCoverage, codecov, decision_text, lcov, llvm_json};
+use cotree_report::source::Sources;
 use cotree_report::tracefile::Untold;
 use miette::{Result, miette};
+use old_coverage::OldCoverage;
 use programs::Programs;
 use questions::Questions;
 use regex_lite::Regex;
@@ -91,6 +101,8 @@ pub struct CoverageArgs {
     html: HtmlArgs,
     #[command(flatten)]
     questions: Questions,
+    #[command(flatten)]
+    against: AgainstArgs,
     /// Show linker symbols as they are
     #[arg(long, hide_short_help = true)]
     no_demangle: bool,
@@ -115,7 +127,9 @@ pub fn run(args: &CoverageArgs) -> Result<()> {
     if args.questions.by_test || !args.questions.tests_for.is_empty() {
         return args.tell_tests();
     }
-    let mut programs = Programs::read(&args.profiles, &args.binaries, &args.sources, args.vouched)?;
+    let old = args.against.read(&args.binaries, &args.sources)?;
+    let unused = |unit| old.as_ref().is_none_or(|old| !old.units().contains(&unit));
+    let mut programs = Programs::read(&args.profiles, &args.binaries, &unused, &args.sources, args.vouched)?;
     let mut ran = std::mem::take(&mut programs.ran);
     let mut coverage = RegionCoverage::new(&programs.counted());
     if !coverage.unusable.is_empty() {
@@ -125,13 +139,16 @@ pub fn run(args: &CoverageArgs) -> Result<()> {
         ran.notes.push(note);
     }
     if !args.no_markers {
-        let remarks = exclude(&mut coverage, |path| args.wants(path));
+        let remarks = exclude(&mut coverage, &FileSources::default(), |path| args.wants(path));
         remarks.iter().for_each(|remark| lines::note(format_args!("note: {remark}")));
         ran.notes.extend(remarks);
     }
     let files: BTreeSet<&str> = coverage.paths().filter(|path| args.wants(path)).collect();
     programs.edited().note(|path| files.contains(path));
     ran.notes.extend(programs.edited().remarks(|path| files.contains(path)));
+    if let Some(old) = &old {
+        return args.tell_against(old, &coverage, programs.edited());
+    }
     if let Some(change) = &args.questions.diff {
         return args.tell_change(change, &coverage);
     }
@@ -185,8 +202,8 @@ fn timestamp() -> Result<u64> {
 }
 
 /// Leaves out what markers in the sources exclude. Gives sentences on markers that make no sense.
-fn exclude(coverage: &mut RegionCoverage<'_>, wanted: impl Fn(&str) -> bool) -> Vec<String> {
-    let markers = Markers::read(coverage.paths().filter(|path| wanted(path)), &FileSources::default());
+fn exclude(coverage: &mut RegionCoverage<'_>, sources: &dyn Sources, wanted: impl Fn(&str) -> bool) -> Vec<String> {
+    let markers = Markers::read(coverage.paths().filter(|path| wanted(path)), sources);
     let remarks = markers.remarks();
     coverage.exclude(markers);
     remarks.into_iter().chain(coverage.reached()).collect()
@@ -197,7 +214,7 @@ impl CoverageArgs {
     fn tell_tests(&self) -> Result<()> {
         let tests = by_test::of_tests(&self.profiles)?;
         // What is to be said of all profiles is said once.
-        Programs::read(&self.profiles, &self.binaries, &self.sources, self.vouched)?;
+        Programs::read(&self.profiles, &self.binaries, &|_| true, &self.sources, self.vouched)?;
         let wanted = |path: &str| self.wants(path);
         let by_test = by_test::read(tests, &self.binaries, &self.sources, wanted)?;
         if !self.questions.tests_for.is_empty() {
@@ -220,6 +237,19 @@ impl CoverageArgs {
             None => self.output.write_text(|out| changed.write_text(style, out))?,
         }
         gate("changed lines ran", self.fail_under_lines, changed.total)
+    }
+
+    /// Tells what ran that did not before, and the other way round.
+    fn tell_against(&self, old: &OldCoverage, coverage: &RegionCoverage<'_>, edited: &Edited) -> Result<()> {
+        let now: Vec<_> = records(coverage, |path| self.wants(path), self.names()).collect();
+        let shown = against::Shown { json: self.json, annotations: self.questions.annotations, looks: &self.looks };
+        let asked = against::Asked {
+            change: self.questions.diff.as_deref(),
+            markers: !self.no_markers,
+            names: self.names(),
+            wanted: &|path| self.wants(path),
+        };
+        self.against.tell(old, &now, edited, &asked, &shown, &self.output)
     }
 
     fn names(&self) -> Names {

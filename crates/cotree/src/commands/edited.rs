@@ -65,6 +65,14 @@ impl Edited {
         }
     }
 
+    /// The checksum (MD5) of a file as it was built. `None`: it is not known, or of several versions.
+    pub fn checksum(&self, path: &str) -> Option<[u8; 16]> {
+        match self.files.get(path)?.sums.iter().collect::<Vec<_>>()[..] {
+            [sum] => Some(*sum),
+            _ => None,
+        }
+    }
+
     /// What is wrong with a file as it is now. A file that no program knows is compared with the newest one.
     pub fn fault(&self, path: &str) -> Option<&'static str> {
         let unknown = Known { built: self.built, ..Known::default() };

@@ -9,6 +9,7 @@ mod clones;
 mod coroutines;
 mod costs;
 mod counted_runs;
+mod coverage_against;
 mod coverage_build;
 mod coverage_builds;
 mod coverage_by_test;

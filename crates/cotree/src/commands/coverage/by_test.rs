@@ -25,7 +25,7 @@ pub fn read(
 ) -> Result<CoverageByTest> {
     let mut by_test = CoverageByTest::default();
     for (test, files) in tests {
-        let programs = Programs::load(&files, binaries, sources)?;
+        let programs = Programs::load(&files, binaries, &|_| true, sources)?;
         by_test.add(&test, &RegionCoverage::new(&programs.counted()), &wanted);
     }
     Ok(by_test)

@@ -69,6 +69,23 @@ pub fn added(diff: &str) -> Result<Vec<ChangedFile>> {
 /// # Errors
 /// If git does not know the revision, or there is no git.
 pub fn added_since(revision: &str) -> Result<Vec<ChangedFile>> {
+    added_by_diff(&diff_since(revision)?)
+}
+
+/// The text of a change: a file with a diff, `-`, or what the current folder has changed since a revision of git's.
+///
+/// # Errors
+/// If there is no such thing.
+pub fn diff_text(change: &str) -> Result<String> {
+    if is_named(change) { read(change) } else { diff_since(change) }
+}
+
+/// Whether a change is a file, or standard input, and no revision of git's.
+pub fn is_named(change: &str) -> bool {
+    change == "-" || Path::new(change).exists()
+}
+
+fn diff_since(revision: &str) -> Result<String> {
     // What a user has set up for reading diffs does not change them here.
     let git = ["-c", "diff.noprefix=false", "-c", "diff.mnemonicPrefix=false", "-c", "core.quotePath=false"];
     let diff = ["diff", "--no-ext-diff", "--no-color", "--unified=0", "--find-renames", "--end-of-options", revision];
@@ -79,7 +96,7 @@ pub fn added_since(revision: &str) -> Result<Vec<ChangedFile>> {
         let said = said.lines().next().unwrap_or("it says nothing");
         return Err(miette!("git knows no changes since {revision}, which is no file either: {said}"));
     }
-    added_by_diff(&String::from_utf8_lossy(&output.stdout))
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 fn added_by_diff(diff: &str) -> Result<Vec<ChangedFile>> {
@@ -109,7 +126,7 @@ fn added_by_diff(diff: &str) -> Result<Vec<ChangedFile>> {
 ///
 /// # Errors
 /// If it is no unified diff.
-fn each_text(diff: &str, mut take: impl FnMut(&FileOperation<'_, str>, &Patch<'_, str>)) -> Result<()> {
+pub fn each_text(diff: &str, mut take: impl FnMut(&FileOperation<'_, str>, &Patch<'_, str>)) -> Result<()> {
     if diff.trim().is_empty() {
         return Ok(());
     }
@@ -161,7 +178,7 @@ fn touched_by_diff(diff: &str) -> Result<Vec<ChangedFile>> {
 }
 
 /// A path of a diff without the prefix that git puts before it.
-fn without<'p>(path: &'p str, prefix: &str) -> &'p str {
+pub fn without<'p>(path: &'p str, prefix: &str) -> &'p str {
     path.strip_prefix(prefix).unwrap_or(path)
 }
 

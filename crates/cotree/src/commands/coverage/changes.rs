@@ -6,7 +6,6 @@ use clap::ValueEnum;
 use cotree_report::region_coverage::{ChangedLines, RegionCoverage};
 use cotree_report::terminal::counted;
 use miette::Result;
-use std::path::Path;
 
 /// The services that show remarks beside the lines of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -20,7 +19,7 @@ pub enum Annotations {
 /// # Errors
 /// If the change can't be read.
 pub fn read(change: &str) -> Result<Vec<ChangedFile>> {
-    if change == "-" || Path::new(change).exists() { changed::added(change) } else { changed::added_since(change) }
+    if changed::is_named(change) { changed::added(change) } else { changed::added_since(change) }
 }
 
 /// Which of these lines ran, of the files whose paths are wanted.

@@ -21,9 +21,12 @@ use cotree_report::covered::{CoverageCounters, coverage_counters};
 use cotree_report::region_coverage::{Cuts, cuts, doc_tests};
 use cotree_report::terminal::counted;
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+
+/// Whether a program that did not run counts.
+pub type Unused<'a> = &'a dyn Fn(UnitId) -> bool;
 
 /// Programs with their counters.
 #[derive(Default)]
@@ -35,6 +38,7 @@ pub struct Programs {
     doubted: Doubted,
     names: SourceNames,
     edited: Edited,
+    units: BTreeSet<UnitId>,
     /// What pages say of the runs.
     pub ran: Ran,
 }
@@ -51,8 +55,14 @@ impl Programs {
     ///
     /// # Errors
     /// As [`Self::load`]; also if no program has a coverage map, or if counts must be exact and are not.
-    pub fn read(profiles: &[PathBuf], binaries: &[PathBuf], sources: &SourceArgs, vouched: Vouched) -> Result<Self> {
-        let mut programs = Self::load(profiles, binaries, sources)?;
+    pub fn read(
+        profiles: &[PathBuf],
+        binaries: &[PathBuf],
+        unused: Unused<'_>,
+        sources: &SourceArgs,
+        vouched: Vouched,
+    ) -> Result<Self> {
+        let mut programs = Self::load(profiles, binaries, unused, sources)?;
         let Self { not_counted, without_places, .. } = programs;
         let all = CoverageCounters { not_counted, ..CoverageCounters::default() };
         let cuts = Cuts { without_places, ..Cuts::default() };
@@ -69,11 +79,11 @@ impl Programs {
     }
 
     /// Reads profiles, and folders of profiles. `binaries` are programs, and folders of programs, that the profiles
-    /// may be of; those that no profile is of have not run, and count as well.
+    /// may be of; those that no profile is of have not run, and count as well if they are `unused`.
     ///
     /// # Errors
     /// If a profile or a program can't be read.
-    pub fn load(profiles: &[PathBuf], binaries: &[PathBuf], sources: &SourceArgs) -> Result<Self> {
+    pub fn load(profiles: &[PathBuf], binaries: &[PathBuf], unused: Unused<'_>, sources: &SourceArgs) -> Result<Self> {
         let mut programs = Self { names: sources.names(), ..Self::default() };
         let mut named = BTreeMap::new();
         for path in binaries {
@@ -91,6 +101,7 @@ impl Programs {
             programs.ran.profiles.extend_from_slice(profiles);
             programs.add_profiles(profiles, &mut named)?;
         }
+        named.retain(|unit, _| unused(*unit));
         programs.add_unused(named.into_values())?;
         programs.name_sources();
         Ok(programs)
@@ -99,6 +110,11 @@ impl Programs {
     /// Each map with the counters that the profiles have for it.
     pub fn counted(&self) -> Vec<(&CoverageMap, &CounterTable)> {
         self.programs.iter().map(|(map, counters)| (map, counters)).collect()
+    }
+
+    /// The builds that profiles are of.
+    pub fn units(&self) -> &BTreeSet<UnitId> {
+        &self.units
     }
 
     /// The sources that were edited since the builds.
@@ -171,6 +187,7 @@ impl Programs {
     /// Adds a build that has run.
     fn add(&mut self, recovery: Recovery) -> Result<()> {
         self.doubted.add(&recovery);
+        self.units.insert(recovery.0.unit());
         self.ran.add(&recovery);
         let path = recovery.0.path().to_owned();
         let loaded = Loaded::of_sums(path.clone(), vec![recovery], &self.names);

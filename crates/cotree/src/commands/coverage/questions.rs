@@ -5,14 +5,15 @@ use super::changes::Annotations;
 use clap::Args;
 
 /// The options that fail if too little ran, but for that of lines.
-const GATES: [&str; 4] = ["fail_under_functions", "fail_under_regions", "fail_under_branches", "fail_under_mcdc"];
+pub const GATES: [&str; 4] = ["fail_under_functions", "fail_under_regions", "fail_under_branches", "fail_under_mcdc"];
 
 /// Options that are for the coverage of whole files.
-const WHOLE: [&str; 8] =
+pub const WHOLE: [&str; 8] =
     ["lcov", "cobertura", "codecov", "llvm_json", "html", "open", "show_missing_lines", "show_mcdc"];
 
 /// Options of the questions.
 #[derive(Args, Debug)]
+#[command(group(clap::ArgGroup::new("remarked").multiple(true)))]
 pub struct Questions {
     /// Tell which tests ran which lines, by the names that COTREE_TEST gave to the profiles; with --json as
     /// cotree-coverage-by-test/1
@@ -41,6 +42,7 @@ pub struct Questions {
         conflicts_with_all = GATES,
         conflicts_with_all = WHOLE,
         conflicts_with_all = ["by_test", "tests_for"],
+        group = "remarked",
     )]
     pub diff: Option<String>,
     /// Write remarks on added lines that did not run, for the service that shows the change
@@ -48,7 +50,7 @@ pub struct Questions {
         long,
         value_enum,
         value_name = "SERVICE",
-        requires = "diff",
+        requires = "remarked",
         conflicts_with = "json",
         hide_short_help = true
     )]
