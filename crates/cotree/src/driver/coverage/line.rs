@@ -1,6 +1,7 @@
 //! The command line of `cargo cotree coverage`, which is that of cargo-llvm-cov: a verb, options of the build, and
 //! options of what is shown of it, in any order. What is neither ours nor an option of `cotree coverage` is for cargo.
 
+use super::cargo_options::has_value;
 use crate::commands::coverage::CoverageArgs;
 use clap::{Arg, Args, Command as ClapCommand};
 use miette::{Result, miette};
@@ -69,34 +70,6 @@ pub const VALUES: [(&str, &str); 3] = [
     ("exclude-from-test", "Do not test this package of the workspace"),
 ];
 
-/// Options of cargo and nextest whose value may be a word of its own.
-const VALUES_OF_CARGO: [&str; 24] = [
-    "-p",
-    "--package",
-    "--exclude",
-    "--bin",
-    "--example",
-    "--test",
-    "--bench",
-    "-F",
-    "--features",
-    "-j",
-    "--jobs",
-    "--build-jobs",
-    "--profile",
-    "--cargo-profile",
-    "--target",
-    "--target-dir",
-    "--manifest-path",
-    "--message-format",
-    "--config",
-    "-Z",
-    "-E",
-    "--filterset",
-    "-P",
-    "--lockfile-path",
-];
-
 impl Asked {
     /// Takes a command line apart.
     ///
@@ -145,7 +118,7 @@ impl Asked {
                 if name == "color" {
                     asked.cargo.extend(asked.shown[asked.shown.len() - 2..].iter().map(OsString::from));
                 }
-            } else if VALUES_OF_CARGO.contains(&&*text) {
+            } else if has_value(&text) {
                 asked.cargo.push(word);
                 asked.cargo.extend(words.next());
             } else if let Some(step) = step(&text).filter(|_| verb.is_none()) {

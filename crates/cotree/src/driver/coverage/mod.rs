@@ -5,6 +5,7 @@
 //! beside the profiles (by hard links): those that no test started count as well, and the next build, with other
 //! features perhaps, may replace them where they were.
 
+mod cargo_options;
 mod doc_tests;
 mod line;
 mod packages;
@@ -20,6 +21,7 @@ use super::cargo_build;
 use super::cargo_line::Line;
 use super::cargo_verbs::Verb;
 use crate::lines;
+use cargo_options::options_of_builds;
 use cotree_options::BuildOptions;
 use line::{Asked, Runs, Step};
 use miette::{IntoDiagnostic, Result, WrapErr};
@@ -126,84 +128,9 @@ fn with_folder(cargo: &Line, kind: Verb, verb: &str, mut rest: Vec<OsString>, pl
     Line { toolchain: cargo.toolchain.clone(), verb: verb.into(), kind, rest }
 }
 
-/// Selects the options of nextest that say what is built, in cargo's words.
-fn options_of_builds(words: &[OsString]) -> Vec<OsString> {
-    const SWITCHES: [&str; 18] = [
-        "--workspace",
-        "--all",
-        "--lib",
-        "--bins",
-        "--examples",
-        "--tests",
-        "--benches",
-        "--all-targets",
-        "--all-features",
-        "--no-default-features",
-        "--release",
-        "-r",
-        "--locked",
-        "--offline",
-        "--frozen",
-        "--ignore-rust-version",
-        "--unit-graph",
-        "--future-incompat-report",
-    ];
-    const VALUES: [&str; 16] = [
-        "-p",
-        "--package",
-        "--exclude",
-        "--bin",
-        "--example",
-        "--test",
-        "--bench",
-        "-F",
-        "--features",
-        "--build-jobs",
-        "--cargo-profile",
-        "--target",
-        "--manifest-path",
-        "--config",
-        "-Z",
-        "--lockfile-path",
-    ];
-    let mut options = Vec::new();
-    let mut words = words.iter();
-    while let Some(word) = words.next() {
-        let text = word.to_string_lossy();
-        let name = text.split_once('=').map_or(&*text, |(name, _)| name);
-        let in_cargo = match name {
-            "--cargo-profile" => "--profile",
-            "--build-jobs" => "--jobs",
-            name => name,
-        };
-        if SWITCHES.contains(&&*text) {
-            options.push(word.clone());
-        } else if VALUES.contains(&name) {
-            options.push(text.replacen(name, in_cargo, 1).into());
-            if name == text {
-                options.extend(words.next().cloned());
-            }
-        }
-    }
-    options
-}
-
 /// The executables that cargo's messages name.
 fn executables(messages: &[u8]) -> Vec<PathBuf> {
     let text = String::from_utf8_lossy(messages);
     let messages = text.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
     messages.filter_map(|message| message["executable"].as_str().map(PathBuf::from)).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nextest_builds_by_cargos_options() {
-        let words = "-p a --retries 2 --cargo-profile=ci --features x --no-capture name -j 4 --build-jobs 3";
-        let words: Vec<OsString> = words.split(' ').map(OsString::from).collect();
-        let wanted = "-p a --profile=ci --features x --jobs 3";
-        assert_eq!(options_of_builds(&words), wanted.split(' ').map(OsString::from).collect::<Vec<_>>());
-    }
 }
