@@ -1,7 +1,7 @@
 //! Reads tracefiles of lcov, of whatever tool: those of lcov 1 and 2, of `llvm-cov`, gcovr, and our own.
 //!
-//! A file may have several records of one source file, one for each test (`TN:`); they are added up. Summaries (`LF:` and
-//! the like) are not read, since the lines say it all. Conditions of decisions (`MCDC:`) are left out.
+//! A file may have several records of one source file, one for each test (`TN:`); they are added up. Summaries (`LF:`
+//! and the like) are not read, since the lines say it all. Conditions of decisions (`MCDC:`) are left out.
 
 use crate::tracefile::{BranchRecord, FileRecords, FunctionRecord, OutcomeRecord};
 use std::collections::BTreeMap;

@@ -1,5 +1,5 @@
-//! The categories of genhtml's differential coverage (lcov 2, `--baseline-file`): what became of a line, a function or an
-//! outcome, from the coverage before to the one now.
+//! The categories of genhtml's differential coverage (lcov 2, `--baseline-file`): what became of a line, a function or
+//! an outcome, from the coverage before to the one now.
 
 /// What became of a line, a function or an outcome of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

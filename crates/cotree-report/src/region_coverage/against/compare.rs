@@ -1,7 +1,7 @@
 //! Holds the coverage of one file against what it was before.
 //!
-//! Lines are matched by a [`LineMap`]. Functions are the same if name and line are; else if the name is; else if the line
-//! is; of each as many as before. Outcomes of conditions are matched in their order on a line, if there are as
+//! Lines are matched by a [`LineMap`]. Functions are the same if name and line are; else if the name is; else if the
+//! line is; of each as many as before. Outcomes of conditions are matched in their order on a line, if there are as
 //! many as before.
 
 use super::category::Category;
