@@ -4,7 +4,9 @@ mod against;
 mod by_test;
 mod changed;
 mod changes;
+mod excluded;
 mod git_texts;
+mod here;
 mod line_maps;
 mod old_coverage;
 mod pairs;
@@ -21,14 +23,14 @@ use crate::lines;
 use against::AgainstArgs;
 use changes::Annotations;
 use clap::Args;
-use cotree_report::exclusions::Markers;
 use cotree_report::files::FilePattern;
 use cotree_report::names::Names;
 use cotree_report::region_coverage::cobertura::{self, CoberturaOptions};
 use cotree_report::region_coverage::records::records;
 use cotree_report::region_coverage::{CoverageTable, Ratio, RegionCoverage, codecov, decision_text, lcov, llvm_json};
-use cotree_report::source::Sources;
 use cotree_report::tracefile::Untold;
+use excluded::exclude;
+use here::here;
 use miette::{Result, miette};
 use old_coverage::OldCoverage;
 use programs::Programs;
@@ -188,25 +190,12 @@ pub fn run(args: &CoverageArgs) -> Result<()> {
     args.gate(&table)
 }
 
-/// The current folder, which paths are shown without.
-fn here() -> String {
-    format!("{}/", std::env::current_dir().unwrap_or_default().display())
-}
-
 /// The time that documents bear, in seconds: that of SOURCE_DATE_EPOCH, or else now.
 fn timestamp() -> Result<u64> {
     match std::env::var("SOURCE_DATE_EPOCH") {
         Ok(text) => text.parse().map_err(|_| miette!("SOURCE_DATE_EPOCH is no number of seconds: {text}")),
         Err(_) => Ok(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_secs())),
     }
-}
-
-/// Leaves out what markers in the sources exclude. Gives sentences on markers that make no sense.
-fn exclude(coverage: &mut RegionCoverage<'_>, sources: &dyn Sources, wanted: impl Fn(&str) -> bool) -> Vec<String> {
-    let markers = Markers::read(coverage.paths().filter(|path| wanted(path)), sources);
-    let remarks = markers.remarks();
-    coverage.exclude(markers);
-    remarks.into_iter().chain(coverage.reached()).collect()
 }
 
 impl CoverageArgs {

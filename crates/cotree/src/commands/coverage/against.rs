@@ -6,6 +6,7 @@ use super::super::sources::SourceArgs;
 use super::changed::{covered_path, roots};
 use super::changes::Annotations;
 use super::git_texts::{self, Texts};
+use super::here::here;
 use super::line_maps::{self, EditedFile};
 use super::old_coverage::OldCoverage;
 use super::pairs::{Pairs, pairs};
@@ -134,7 +135,7 @@ impl AgainstArgs {
         let files = files(&pairs, &before, now, &matcher, asked.wanted);
         matcher.note(&files);
         let comparison = Comparison::new(files, comparable(old, &before, now));
-        let here = super::here();
+        let here = here();
         match shown.annotations {
             Some(Annotations::Github) => {
                 let root = roots().first().map(|root| format!("{}/", root.display())).unwrap_or_default();

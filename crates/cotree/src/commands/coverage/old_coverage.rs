@@ -2,6 +2,7 @@
 
 use super::super::edited::Edited;
 use super::super::sources::{FileSources, SourceArgs};
+use super::excluded::exclude;
 use super::git_texts::{self, Texts};
 use super::programs::Programs;
 use cotree_profile::binary::UnitId;
@@ -96,7 +97,7 @@ impl OldCoverage {
                 let mut coverage = RegionCoverage::new(&programs.counted());
                 if markers {
                     // Mistakes of the sources before are nobody's concern.
-                    drop(super::exclude(&mut coverage, &SourcesBefore { texts, edited: programs.edited() }, |_| true));
+                    drop(exclude(&mut coverage, &SourcesBefore { texts, edited: programs.edited() }, |_| true));
                 }
                 records(&coverage, |_| true, names).collect()
             }
