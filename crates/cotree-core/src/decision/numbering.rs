@@ -62,6 +62,13 @@ impl Decision {
 }
 
 impl Numbering {
+    /// The last condition of a vector, with its outcome. `None`: there is no such vector.
+    #[must_use]
+    pub fn last(&self, number: u32) -> Option<(u16, bool)> {
+        let (condition, outcome, _) = (number < self.vectors).then(|| part(&self.last, number))?;
+        Some((condition, outcome))
+    }
+
     /// The vector of a number.
     ///
     /// # Panics

@@ -44,6 +44,12 @@ impl Decision {
         self.conditions.len()
     }
 
+    /// The conditions in the order in which they are evaluated, which is that of the text.
+    #[must_use]
+    pub fn order(&self) -> &[u16] {
+        &self.order
+    }
+
     /// Never: a decision has a condition.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -54,6 +60,16 @@ impl Decision {
     #[must_use]
     pub fn next(&self, condition: u16, outcome: bool) -> Next {
         self.conditions[usize::from(condition)][usize::from(outcome)]
+    }
+
+    /// Says with which outcome the decision is made behind an outcome of a condition.
+    ///
+    /// # Panics
+    /// If another condition follows there.
+    pub fn make(&mut self, condition: u16, outcome: bool, made: bool) {
+        let next = &mut self.conditions[usize::from(condition)][usize::from(outcome)];
+        assert!(matches!(next, Next::Made(_)), "an outcome that makes the decision");
+        *next = Next::Made(made);
     }
 
     /// The vector of given outcomes of all conditions.

@@ -13,6 +13,7 @@ mod increments;
 mod lowered;
 mod parts;
 mod rust;
+mod section;
 mod split;
 mod steps;
 mod text;
@@ -46,7 +47,7 @@ pub(crate) fn take_counters(module: &mut Module, decisions: bool) -> Result<(), 
     }
     steps::branch_on_conditions(module);
     let of_rust = if decisions && lowered::has_counters(module) { rust::count(module) } else { Vec::new() };
-    let vectors = vectors::count(module)?;
+    let vectors::Counted { vectors, outcomes } = vectors::count(module)?;
     let unchanged: &Module = module;
     let kind = unchanged.metadata_kind(ANCHORS);
     let mut names = BTreeSet::new();
@@ -84,6 +85,9 @@ pub(crate) fn take_counters(module: &mut Module, decisions: bool) -> Result<(), 
     if !names.is_empty() {
         let section = section_of_names(&names);
         module.append_assembly(&section);
+    }
+    if !outcomes.is_empty() {
+        module.append_assembly(&section::assembly(section::ONCE_PER_MODULE, &outcomes));
     }
     module.sweep();
     module.delete_variable(UNUSED_NAMES);

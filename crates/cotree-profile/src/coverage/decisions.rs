@@ -1,8 +1,10 @@
-//! Decisions of Rust: the section that cotree writes beside the compiler's map (docs/formats.md, "Decisions of Rust").
+//! The section that cotree writes beside the compiler's map: decisions of Rust, and outcomes of those of C and C++
+//! (docs/formats.md, "Decisions").
 
 use super::error::CoverageFault;
 use super::function::SourceFile;
 use super::names::name_hash;
+use super::outcomes::Outcomes;
 use super::place::Place;
 use cotree_core::decision::{Decision, Next};
 use std::collections::{BTreeSet, HashMap};
@@ -67,11 +69,18 @@ pub fn md5(text: &[u8]) -> [u8; 16] {
     md5::compute(text).0
 }
 
-/// What the section says: the decisions, and those that were not followed. Their files are added to those of the map.
-pub(super) fn read(
-    section: &[u8],
-    names: &mut Vec<String>,
-) -> Result<(Vec<SourceDecision>, Vec<NotFollowed>), CoverageFault> {
+/// What the section says.
+pub(super) struct Section {
+    /// Decisions of Rust.
+    pub(super) decisions: Vec<SourceDecision>,
+    /// Decisions of Rust that were not followed.
+    pub(super) not_followed: Vec<NotFollowed>,
+    /// What clang's map lacks.
+    pub(super) outcomes: Outcomes,
+}
+
+/// Reads the section. The files of Rust's decisions are added to those of the map.
+pub(super) fn read(section: &[u8], names: &mut Vec<String>) -> Result<Section, CoverageFault> {
     let mut files: HashMap<String, SourceFile> =
         (0..).map(SourceFile).zip(&*names).map(|(file, name)| (name.clone(), file)).collect();
     let mut decisions = Vec::new();
@@ -84,6 +93,7 @@ pub(super) fn read(
     let text = String::from_utf8_lossy(section);
     let mut file: Option<(SourceFile, String)> = None;
     let mut failures = BTreeSet::new();
+    let mut outcomes = Outcomes::default();
     // A linker may put zeros between parts.
     for line in text.lines().map(|line| line.trim_start_matches('\0')).filter(|line| !line.is_empty()) {
         let faulty = || CoverageFault::Invalid("a line of the section __cotree_decisions makes no sense");
@@ -110,10 +120,11 @@ pub(super) fn read(
                 let file = file_of(&path, names);
                 failures.insert(NotFollowed { file, start: Some(start).filter(|at| at.line > 0), reason });
             }
+            "O" => outcomes.add(rest).ok_or_else(faulty)?,
             _ => return Err(faulty()),
         }
     }
-    Ok((decisions, failures.into_iter().collect()))
+    Ok(Section { decisions, not_followed: failures.into_iter().collect(), outcomes })
 }
 
 fn decision(line: &str, file: SourceFile, path: &str) -> Option<SourceDecision> {

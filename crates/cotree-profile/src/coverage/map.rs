@@ -1,9 +1,10 @@
 //! The whole map of an executable.
 
-use super::decisions::{self, DECISIONS, NotFollowed, SourceDecision};
+use super::decisions::{self, DECISIONS, NotFollowed, Section, SourceDecision};
 use super::error::{CoverageFault, CoverageMapError};
 use super::files::Files;
 use super::function::{MappedFunction, SourceFile};
+use super::outcomes::Outcomes;
 use super::{names, records, regions};
 use crate::elf;
 use object::read::{Object, ObjectSection};
@@ -21,6 +22,8 @@ pub struct CoverageMap {
     pub decisions: Vec<SourceDecision>,
     /// Decisions of Rust that were not followed, or not everywhere.
     pub not_followed: Vec<NotFollowed>,
+    /// What the compiler's map does not say of the outcomes of its decisions.
+    pub outcomes: Outcomes,
 }
 
 /// The sections that make up a coverage map.
@@ -60,8 +63,8 @@ impl CoverageMap {
             };
             let decisions = section(DECISIONS).map_err(damaged)?.unwrap_or_default();
             let map = Self::decode(&sections).and_then(|mut map| {
-                (map.decisions, map.not_followed) = decisions::read(decisions, &mut map.files)?;
-                Ok(map)
+                let Section { decisions, not_followed, outcomes } = decisions::read(decisions, &mut map.files)?;
+                Ok(Self { decisions, not_followed, outcomes, ..map })
             });
             map.map_err(|fault| CoverageMapError::Damaged { path: path.to_owned(), fault })
         })

@@ -17,6 +17,9 @@ pub struct CountedDecision {
     pub end: Place,
     /// The conditions, in the order of the text.
     pub conditions: Vec<DecisionCondition>,
+    /// Whether the outcomes of the decision are known. Else they are those that they would be without negations around
+    /// several conditions.
+    pub knows_outcomes: bool,
     /// The vectors that occurred and what they show. Conditions have their order in [`DecisionCondition::number`].
     pub table: Table,
 }

@@ -47,7 +47,7 @@ pub fn write(
         let line = format!("{place}: {} of {} conditions are shown to be independent{also}", by.covered, by.total);
         writeln!(out, "  {}", style.wrap(&line, 4))?;
         if has_negated_part(decision, sources) {
-            let line = "with a negated part, whose ! is not in clang's map: outcomes and verdicts are those without it";
+            let line = "with a negated part, whose ! is not known: outcomes and verdicts are those without it";
             writeln!(out, "    {}", style.wrap(line, 6))?;
         }
         write_vectors(decision, out)?;
@@ -59,24 +59,24 @@ pub fn write(
     Ok(())
 }
 
-/// A sentence for the user on decisions with a negated part, whose verdicts may be wrong.
+/// A sentence for the user on decisions with a negated part whose outcomes are not known.
 #[must_use]
 pub fn remark_on_negated(table: &CoverageTable, sources: &dyn Sources) -> Option<String> {
     let decisions = table.files.iter().flat_map(|file| &file.decisions);
     let negated = decisions.filter(|decision| has_negated_part(decision, sources)).count() as u128;
     (negated > 0).then(|| {
         format!(
-            "{} with a negated part, as in `!(a && b) || c`: clang's map does not have the `!`, so that their outcomes \
-             and which of their conditions are independent are those without it, as in llvm-cov",
+            "{} with a negated part, as in `!(a && b) || c`, whose code is of a form that is not known: clang's map does \
+             not have the `!`, so that outcomes and which conditions are independent are those without it",
             counted(negated, "decision")
         )
     })
 }
 
-/// Whether the text of a decision of C or C++ has a negation around several conditions: what stands between conditions
-/// has a `!` or `not`. (Decisions of Rust are read with their negations.)
+/// Whether a decision whose outcomes are not known has a negation around several conditions in its text: what stands
+/// between conditions has a `!` or `not`.
 fn has_negated_part(decision: &CountedDecision, sources: &dyn Sources) -> bool {
-    let Some(source) = sources.text(&decision.path).filter(|_| !decision.symbol.is_empty()) else { return false };
+    let Some(source) = sources.text(&decision.path).filter(|_| !decision.knows_outcomes) else { return false };
     let conditions = decision.conditions.iter().filter(|condition| !condition.of_macro);
     let spans: Vec<_> = conditions.map(|condition| (condition.start, condition.end)).collect();
     (decision.start.line..=decision.end.line).any(|line| {

@@ -55,33 +55,40 @@ impl CountedFunction<'_> {
             }
             _ => None,
         };
-        let decision = Decision::new(regions.iter().map(next).collect::<Option<_>>()?).ok()?;
+        let mut decision = Decision::new(regions.iter().map(next).collect::<Option<_>>()?).ok()?;
         let numbering: Numbering = decision.numbering()?;
         let first = if begins { mapped.bitmap } else { mapped.bitmap.checked_sub(numbering.vectors)? };
+        let MappedFunction { name_hash, structural_hash, .. } = *self.function;
+        let opposite = self.map.outcomes.opposite(name_hash, structural_hash, first);
+        for &number in opposite.into_iter().flatten() {
+            let (condition, outcome) = numbering.last(number)?;
+            decision.make(condition, outcome, !outcome);
+        }
         // A function that never ran has no counts.
         let counts = match self.vectors.as_slice() {
             [] => &[],
             vectors => vectors.get(first as usize..)?.get(..numbering.vectors as usize)?,
         };
-        let condition = |(number, region): (u16, &&Region)| DecisionCondition {
-            number,
-            start: region.start,
-            end: region.end,
-            of_macro: region.file != mapped.region.file,
-            constant: matches!(
-                region.kind,
-                RegionKind::Condition { taken: Counter::Zero, .. }
-                    | RegionKind::Condition { not_taken: Counter::Zero, .. }
-            ),
+        // Places of conditions in macros tell no order.
+        let condition = |&number: &u16| {
+            let region = regions[usize::from(number)];
+            let (taken, not_taken) = region.kind.counters();
+            DecisionCondition {
+                number,
+                start: region.start,
+                end: region.end,
+                of_macro: region.file != mapped.region.file,
+                constant: taken == Counter::Zero || not_taken == Counter::Zero,
+            }
         };
-        let mut conditions: Vec<_> = (0..).zip(&regions).map(condition).collect();
-        conditions.sort_by_key(|condition| (regions[usize::from(condition.number)].file, condition.start));
         Some(CountedDecision {
             path: self.path(mapped.region.file).to_owned(),
             symbol: self.function.symbol().to_owned(),
             start: mapped.region.start,
             end: mapped.region.end,
-            conditions,
+            conditions: decision.order().iter().map(condition).collect(),
+            // No code was made of functions that nobody uses.
+            knows_outcomes: opposite.is_some() && structural_hash != 0,
             table: decision.table(&numbering, counts),
         })
     }

@@ -152,6 +152,7 @@ impl Counts<'_> {
             start: *start,
             end: *end,
             conditions: (0..).zip(conditions).map(condition).collect(),
+            knows_outcomes: true,
             table: graph.table(&numbering, &self.vectors),
         })
     }

@@ -1,8 +1,8 @@
-//! The section with the decisions of Rust: lines of text (docs/formats.md, "Decisions of Rust").
+//! The section with the decisions of Rust: lines of text (docs/formats.md, "Decisions").
 
 use super::source::{Place, SourceDecision};
+use crate::coverage::section::{ONCE_PER_MODULE, assembly};
 use cotree_core::decision::Next;
-use cotree_profile::coverage::DECISIONS;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -57,17 +57,7 @@ pub(super) fn of_failures(failures: &BTreeSet<(String, Place, &'static str)>) ->
     for (path, (line, column), reason) in failures {
         let _ = writeln!(text, "N\t{}\t{line}:{column}\t{reason}", escaped(path));
     }
-    if text.is_empty() { text } else { assembly("\"aR\",@progbits", &text) }
-}
-
-fn assembly(flags: &str, text: &str) -> String {
-    let mut out = format!("\t.pushsection {DECISIONS},{flags}\n");
-    for part in text.as_bytes().chunks(64) {
-        let bytes: Vec<String> = part.iter().map(u8::to_string).collect();
-        let _ = writeln!(out, "\t.byte {}", bytes.join(","));
-    }
-    out.push_str("\t.popsection\n");
-    out
+    if text.is_empty() { text } else { assembly(ONCE_PER_MODULE, &text) }
 }
 
 /// A path without tabs and line breaks.

@@ -74,19 +74,68 @@ fn what_cannot_be_counted_is_said() {
     assert!(old.contains("--mcdc needs clang 19 or newer, and ") && old.contains("clang-14 is clang 14"), "{old}");
 }
 
+/// What is around several conditions of a decision, and that the map does not have, is read off the code.
 #[test]
-fn decisions_with_a_negated_part_are_told_in_every_form() {
-    let source = "int main(int n, char **v) {\n    (void)v;\n    if (!(n > 1 && n < 5) || n == 3)\n        return 0;\n    return 1;\n}\n";
-    let project = Project::new(&[("a.c", source), ("b.c", &source.replace("!(n > 1 && n < 5)", "(n != 2 && !n)"))]);
-    for (program, told) in [("a", true), ("b", false)] {
-        project.ok(&format!("--coverage --mcdc cc {program}.c -o {program}"));
-        let run = project.command(project.path(program)).env("COTREE_FILE", "p.cotree").status().expect("it runs");
-        assert!(run.code().is_some());
+fn outcomes_of_negated_parts_are_those_of_the_code() {
+    let source = "#include <cstdlib>\n#define NEITHER(x, y) (!((x) || (y)))\n\
+        template <typename T> static bool e(T a, T b, bool c) { return !(a < 1 && b < 1) || c; }\n\
+        inline int guarded(bool a, bool b, bool c) { return (NEITHER(a, b) && c) ? std::abs(-1) : std::abs(-2); }\n\
+        int main(int n, char **) {\n\
+        bool t = n > 0, f = n > 9;\n\
+        e(0, 0, f), e(1, 0, f), e(0.0, 0.0, f), e(0.0, 0.0, t);\n\
+        return guarded(f, f, t) - guarded(t, f, t) - guarded(f, f, f) + 3; }\n";
+    let project = Project::new(&[("a.cc", source)]);
+    for level in ["-O0", "-O2"] {
+        project.ok(&format!("--coverage --mcdc c++ -w {level} a.cc -o a"));
+        succeed(project.command(project.path("a")).env("COTREE_FILE", "p.cotree"));
+        let text = project.ok("coverage --show-mcdc p.cotree");
+        for (decision, vectors) in [
+            ("3:64 in bool e<int>(int, int, bool): 1 of 3", "    1  F - - -> T  1 times\n    2  T T F -> F  1 times\n"),
+            (
+                "3:64 in bool e<double>(double, double, bool): 1 of 3",
+                "    1  T T F -> F  1 times\n    2  T T T -> T  1 times\n",
+            ),
+            (
+                "4:54 in guarded(bool, bool, bool): 2 of 3",
+                "    1  T - - -> F  1 times\n    2  F F F -> F  1 times\n    3  F F T -> T  1 times\n",
+            ),
+        ] {
+            let wanted = format!("a.cc:{decision} conditions are shown to be independent\n{vectors}");
+            assert!(text.contains(&wanted), "{wanted}\n{text}");
+        }
+        assert!(!text.contains("negated"), "{text}");
+    }
+    // llvm-cov has the map alone.
+    project.ok("export --format llvm-profdata -o a.proftext p.cotree");
+    let [_, theirs] = llvm_cov(&project, "a", "a.proftext");
+    assert!(theirs.contains("{ F,  -,  -  = F      }") && !theirs.contains("{ F,  -,  -  = T      }"), "{theirs}");
+}
+
+/// Where the code does not tell, it is said in every form.
+#[test]
+fn negated_parts_that_are_not_known_are_told_in_every_form() {
+    let source = "int main(int n, char **v) {\n    (void)v;\n    if (!(n > 1 && n < 5) || n == 3)\n        return 0;\n\
+        return 1;\n}\n";
+    let project = Project::new(&[("a.c", source)]);
+    project.ok("--coverage --mcdc cc a.c -o a");
+    succeed(project.command(project.path("a")).env("COTREE_FILE", "p.cotree"));
+    for told in [false, true] {
         for form in ["", "--json", "--show-mcdc", "--fail-under-mcdc 0"] {
             let output = project.cotree(&format!("coverage {form} p.cotree")).output().expect("it runs");
             let said = String::from_utf8_lossy(&output.stderr);
             assert!(output.status.success(), "{said}");
-            assert_eq!(said.contains("1 decision with a negated part"), told, "{program} {form}: {said}");
+            assert_eq!(said.contains("1 decision with a negated part"), told, "{form}: {said}");
+        }
+        // As if the code had been of another form.
+        let mut program = std::fs::read(project.path("a")).expect("the program");
+        let known: &[u8] = b"\t0\t0\t1\n";
+        if let Some(at) = program.windows(known.len()).position(|bytes| bytes == known) {
+            program[at..at + known.len()].copy_from_slice(b"\t0\t?\n\0\0");
+            std::fs::write(project.path("a"), program).expect("it is written");
+        } else {
+            assert!(told, "a line of the section");
         }
     }
+    let text = project.ok("coverage --show-mcdc p.cotree");
+    assert!(text.contains("with a negated part, whose ! is not known"), "{text}");
 }

@@ -32,17 +32,51 @@ enum Expression {
 }
 
 impl Expression {
-    fn new(random: &mut Random, first: usize, conditions: usize, nots: bool) -> Self {
+    fn new(random: &mut Random, first: usize, conditions: usize) -> Self {
         let inner = match conditions {
             1 => Self::Condition(first),
             _ => {
                 let left = 1 + random.below(conditions as u64 - 1) as usize;
-                let right = Self::new(random, first + left, conditions - left, nots).into();
-                let left = Self::new(random, first, left, nots).into();
+                let right = Self::new(random, first + left, conditions - left).into();
+                let left = Self::new(random, first, left).into();
                 if random.below(2) == 0 { Self::And(left, right) } else { Self::Or(left, right) }
             }
         };
-        if nots && random.below(5) == 0 { Self::Not(inner.into()) } else { inner }
+        if random.below(4) == 0 { Self::Not(inner.into()) } else { inner }
+    }
+
+    /// The expression as clang has it: a negation of a condition is a part of the condition, and what is around all
+    /// conditions is no part of the decision. The second tells whether that negates it.
+    fn of_c(self) -> (Self, bool) {
+        match self {
+            Self::Condition(_) => (self, false),
+            Self::Not(inner) => {
+                let (inner, negated) = inner.of_c();
+                (inner, !negated)
+            }
+            Self::And(left, right) => (Self::And(left.part_of_c().into(), right.part_of_c().into()), false),
+            Self::Or(left, right) => (Self::Or(left.part_of_c().into(), right.part_of_c().into()), false),
+        }
+    }
+
+    /// Whether each condition is negated by what is directly around it.
+    fn negated_conditions(&self, negated: bool, all: &mut Vec<bool>) {
+        match self {
+            Self::Condition(_) => all.push(negated),
+            Self::Not(inner) => inner.negated_conditions(!negated, all),
+            Self::And(left, right) | Self::Or(left, right) => {
+                left.negated_conditions(false, all);
+                right.negated_conditions(false, all);
+            }
+        }
+    }
+
+    fn part_of_c(self) -> Self {
+        match self.of_c() {
+            (Self::Condition(number), _) => Self::Condition(number),
+            (inner, true) => Self::Not(inner.into()),
+            (inner, false) => inner,
+        }
     }
 
     fn text(&self, condition: &impl Fn(usize) -> String) -> String {
@@ -145,12 +179,12 @@ struct Program {
 }
 
 impl Program {
-    fn new(seed: u64, nots: bool) -> Self {
+    fn new(seed: u64) -> Self {
         let mut random = Random(seed);
         let mut program = Self { expressions: Vec::new(), inputs: Vec::new() };
         for _ in 0..decisions() {
             let conditions = 2 + random.below(MOST as u64 - 1) as usize;
-            program.expressions.push((Expression::new(&mut random, 0, conditions, nots), conditions));
+            program.expressions.push((Expression::new(&mut random, 0, conditions), conditions));
             let runs = random.below(30);
             program.inputs.push((0..runs).map(|_| random.below(1 << conditions)).collect());
         }
@@ -175,30 +209,47 @@ fn decisions_of(project: &Project, profile: &str) -> Vec<Value> {
 
 #[test]
 fn random_decisions_of_c() {
-    let program = Program::new(1, false);
+    let mut program = Program::new(1);
     let mut source = String::from(
-        "#include <stdio.h>\nstatic int c(int i, unsigned v) { printf(\"c %d %u\\n\", i, v & 1); return v & 1; }\n",
+        "#include <stdio.h>\nstatic int c(int i, unsigned v) { printf(\"c %d %u\\n\", i, v & 1); return v & 1; }\n\
+         static int n(int i, unsigned v) { printf(\"c %d %u\\n\", i, ~v & 1); return v & 1; }\n\
+         static int same(int v) { return v; }\n",
     );
-    for (number, ((expression, _), inputs)) in program.expressions.iter().zip(&program.inputs).enumerate() {
-        let condition = |at: usize| match (at + number) % 3 {
-            0 => format!("c({at}, x >> {at})"),
-            1 => format!("c({at}, x >> {at}) != 0"),
-            _ => format!("c({at}, x >> {at}) == 1"),
+    let mut negated = Vec::new();
+    for (number, (expression, _)) in program.expressions.iter_mut().enumerate() {
+        let mut leaves = Vec::new();
+        expression.negated_conditions(false, &mut leaves);
+        let condition = |at: usize| {
+            let log = if leaves[at] { "n" } else { "c" };
+            match (at + number) % 3 {
+                0 => format!("{log}({at}, x >> {at})"),
+                1 => format!("{log}({at}, x >> {at}) != 0"),
+                _ => format!("{log}({at}, x >> {at}) == 1"),
+            }
         };
         let text = expression.text(&condition);
-        let body = match number % 5 {
+        // clang forgets the vectors of `!(a && b) ? c : d`.
+        let form = if number % 7 == 4 && matches!(expression, Expression::Not(_)) { 3 } else { number % 7 };
+        let body = match form {
             0 => format!("int r = 0; if ({text}) r = 1;"),
             1 => format!("int r = {text};"),
             2 => format!("int r = 0; while ({text}) {{ r = 1; break; }}"),
             3 => format!("int r = {text} ? 1 : 0;"),
+            4 => format!("int r = {text} ? same(1) : same(0);"),
+            5 => format!("int r = 0; do {{ if (r++) break; }} while ({text}); r = r > 1;"),
             _ => format!("int r = 0; for (; {text};) {{ r = 1; break; }}"),
         };
-        writeln!(source, "static void d{number}(unsigned x) {{ {body} printf(\"d {number} %d\\n\", r); }}")
+        let (inner, is_negated) = std::mem::replace(expression, Expression::Condition(0)).of_c();
+        *expression = inner;
+        negated.push(is_negated);
+        let (value, inputs) = (if is_negated { "!r" } else { "r" }, &program.inputs[number]);
+        writeln!(source, "static void d{number}(unsigned x) {{ {body} printf(\"d {number} %d\\n\", {value}); }}")
             .expect("text");
         writeln!(source, "static void m{number}(void) {{").expect("text");
         inputs.iter().for_each(|input| writeln!(source, "d{number}({input}u);").expect("text"));
         writeln!(source, "(void)d{number}; }}").expect("text");
     }
+    assert!(negated.contains(&true), "some are negated as a whole");
     source.push_str("int main(void) {\n");
     (0..program.expressions.len()).for_each(|number| writeln!(source, "m{number}();").expect("text"));
     source.push_str("}\n");
@@ -212,12 +263,15 @@ fn random_decisions_of_c() {
             told.iter().find(|decision| decision["function"] == name.as_str()).expect("the decision").clone()
         };
         program.check(&log, of);
+        let output = project.cotree("coverage p.cotree").output().expect("it runs");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && !said.contains("negated"), "{said}");
     }
 }
 
 #[test]
 fn random_decisions_of_rust() {
-    let program = Program::new(2, true);
+    let program = Program::new(2);
     let mut source = String::from(
         "fn c(i: u32, v: u32) -> bool { println!(\"c {i} {}\", v & 1); v & 1 == 1 }\n\
          struct At(u32);\nimpl At { fn is(&self, x: u32) -> bool { c(self.0, x >> self.0) } }\n\
