@@ -160,7 +160,7 @@ fn pass_on(functions: &mut [Option<FunctionProfile>], entries: &[DerivedEntry], 
 
 /// Are there loops whose counts are complete only when they are left? These are loops counted by their own variables
 /// or in registers, and loops whose number of turns is taken as known.
-fn counts_in_variables(plan: FunctionPlan<'_>) -> bool {
+pub(crate) fn counts_in_variables(plan: FunctionPlan<'_>) -> bool {
     !plan.fixed.is_empty() || promotes(plan) || plan.probes.iter().any(|placed| placed.probe.closing().is_some())
 }
 

@@ -21,6 +21,7 @@
 pub mod atomic;
 pub mod atomic_folder;
 pub mod binary;
+pub mod bounds;
 pub mod content;
 pub mod counts;
 pub mod coverage;

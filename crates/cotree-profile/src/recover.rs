@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 pub use crate::note::Note;
 pub use crate::unit_error::UnitError;
-pub use crate::unit_profile::{Recovery, UnitProfile};
+pub use crate::unit_profile::{Bound, Recovery, UnitProfile};
 
 /// Finds and opens the binary of a profile: one of `candidates` if it fits, else that at the recorded path.
 ///
@@ -144,6 +144,7 @@ pub fn recover(binary: &BinaryFile, counts: &UnitCounts) -> Result<UnitProfile, 
         targets: method::recover_targets(binary, counts),
         notes: Vec::new(),
         stack: stack::frames(binary, &counts.stack),
+        bound: Bound::Recovered,
     };
     add_flaws(&mut profile, map, counts, &layout, &exits, exits_saturated);
     profile.notes = notes(&profile, map, counts, &exits, exits_saturated);

@@ -5,7 +5,7 @@ use crate::method::{self, MethodProfile};
 use crate::note::Note;
 use crate::runs::Runs;
 use crate::stack::Frame;
-use cotree_core::ids::FunctionId;
+use cotree_core::ids::{Block, FunctionId, IdMap};
 use cotree_core::method::RecoverError;
 use cotree_core::method::targets::SiteTargets;
 use cotree_core::profile::{Flaw, FunctionProfile};
@@ -44,6 +44,21 @@ pub struct UnitProfile {
     pub notes: Vec<Note>,
     /// The stack of the thread that ended a run, innermost first; empty if it was not written down.
     pub stack: Vec<Frame>,
+    /// What the counts of flawed functions are.
+    pub bound: Bound,
+}
+
+/// What the counts of functions with flaws are ([`crate::bounds`]).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Bound {
+    /// What follows from the counters if no activation was live.
+    #[default]
+    Recovered,
+    /// The least that ran. Per function and block, how many of the activations that entered it may not have come past
+    /// its beginning; empty where all is known.
+    Least(Vec<IdMap<Block, u64>>),
+    /// The most that may have run.
+    Most,
 }
 
 impl UnitProfile {

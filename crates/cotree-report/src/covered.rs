@@ -45,7 +45,7 @@ pub fn coverage_counters<'a>(units: &[Unit<'a>]) -> CoverageCounters<'a> {
             let values = map.entry(covered).or_insert_with(|| vec![0; count as usize]);
             match (&flow, values.get_mut(index)) {
                 (Some(flow), Some(value)) => {
-                    *value = value.saturating_add(flow.after(anchor.block, anchor.after_sites));
+                    *value = value.saturating_add(flow.anchor(anchor));
                 }
                 _ => counters.not_counted += 1,
             }

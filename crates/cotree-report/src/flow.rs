@@ -4,10 +4,21 @@
 //! activation that was abandoned there (`exit`, `longjmp` over it, an exception) is subtracted from the rest of the
 //! block, and each that was revived there (the second return of `setjmp`) is added.
 
-use cotree_core::facts::Function;
+use cotree_core::facts::{Anchor, Function};
 use cotree_core::graph::cfg::Cfg;
-use cotree_core::ids::{Block, CallId, Edge, Site};
+use cotree_core::ids::{Block, CallId, Edge, IdMap, Site};
 use cotree_core::profile::FunctionProfile;
+
+/// What the counts of a function are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlowBound<'a> {
+    /// What ran.
+    Exact,
+    /// The least that ran. Per block, how many of the activations that entered it may not have come past its beginning.
+    Least(&'a IdMap<Block, u64>),
+    /// The most that may have run.
+    Most,
+}
 
 /// The counts of one function.
 #[derive(Clone, Debug)]
@@ -16,6 +27,8 @@ pub struct Flow<'a> {
     pub function: &'a Function,
     /// The recovered profile of the function.
     pub profile: &'a FunctionProfile,
+    /// What the counts are.
+    pub bound: FlowBound<'a>,
     /// The graph of the function.
     pub cfg: Cfg,
     edges: Vec<Option<u64>>,
@@ -46,7 +59,8 @@ impl<'a> Flow<'a> {
         for block in 0..function.blocks.len() {
             call_start[block + 1] += call_start[block];
         }
-        let mut flow = Self { function, profile, cfg, edges: Vec::new(), site_start, call_start };
+        let bound = FlowBound::Exact;
+        let mut flow = Self { function, profile, bound, cfg, edges: Vec::new(), site_start, call_start };
         flow.edges = match &profile.edges {
             Some(edges) if edges.len() == function.edges.len() => edges.iter().map(|&e| Some(e)).collect(),
             _ => flow.edges_from_blocks(),
@@ -72,7 +86,35 @@ impl<'a> Flow<'a> {
         let start = self.site_start[block.index()];
         let end = self.site_start[block.index() + 1].min(start.saturating_add(sites));
         let gone: i128 = (start..end).map(|s| i128::from(self.early(s))).sum();
+        let gone = gone + if sites > 0 { self.interrupted(block) } else { 0 };
         u64::try_from((i128::from(self.block(block)) - gone).max(0)).unwrap_or(u64::MAX)
+    }
+
+    /// How often the code after the first `sites` call sites of a block ran, if it is not the first of the block.
+    #[must_use]
+    pub fn past_beginning(&self, block: Block, sites: u32) -> u64 {
+        let count = i128::from(self.after(block, sites)) - if sites == 0 { self.interrupted(block) } else { 0 };
+        u64::try_from(count.max(0)).unwrap_or(u64::MAX)
+    }
+
+    /// How often a place was passed where a counter of the compiler's coverage stood: one of the function's anchors.
+    #[must_use]
+    pub fn anchor(&self, anchor: &Anchor) -> u64 {
+        let anchors = &self.function.anchors;
+        let first = anchors.partition_point(|other| other.block < anchor.block);
+        if anchors.get(first).is_some_and(|first| std::ptr::eq(first, anchor)) {
+            self.after(anchor.block, anchor.after_sites)
+        } else {
+            self.past_beginning(anchor.block, anchor.after_sites)
+        }
+    }
+
+    /// How many of the activations that entered a block may not have come past its beginning.
+    fn interrupted(&self, block: Block) -> i128 {
+        match self.bound {
+            FlowBound::Least(interrupted) => interrupted.get(block).copied().unwrap_or(0).into(),
+            FlowBound::Exact | FlowBound::Most => 0,
+        }
     }
 
     /// How often the code after the first `calls` calls of a block ran.

@@ -1,11 +1,11 @@
 //! A link unit with its profile: what every view starts from.
 
-use crate::flow::Flow;
+use crate::flow::{Flow, FlowBound};
 use cotree_core::facts::{Function, Module, Position, Untouched};
 use cotree_core::ids::FunctionId;
 use cotree_core::profile::{Flaw, FunctionProfile};
 use cotree_profile::binary::BinaryMap;
-use cotree_profile::recover::UnitProfile;
+use cotree_profile::recover::{Bound, UnitProfile};
 
 /// A binary's map beside the profile of its runs.
 #[derive(Clone, Debug)]
@@ -29,13 +29,16 @@ pub struct UnitFunction<'a> {
     /// The profile of the function, if it has one.
     pub profile: Option<&'a FunctionProfile>,
     flaws: &'a [Flaw],
+    bound: FlowBound<'a>,
 }
 
 impl<'a> UnitFunction<'a> {
     /// The counts of the function in detail.
     #[must_use]
     pub fn flow(&self) -> Option<Flow<'a>> {
-        self.profile.and_then(|profile| Flow::new(self.facts, profile))
+        let mut flow = Flow::new(self.facts, self.profile?)?;
+        flow.bound = self.bound;
+        Some(flow)
     }
 
     /// The plain flaws of the function.
@@ -56,7 +59,8 @@ impl<'a> Unit<'a> {
     pub fn functions(&self) -> impl Iterator<Item = UnitFunction<'a>> + use<'a, '_> {
         let profiles = self.profile.functions.iter().map(Option::as_ref).chain(std::iter::repeat(None));
         self.functions.iter().zip(profiles).zip(FunctionId::all()).map(|((&(module, facts), profile), index)| {
-            UnitFunction { index, module, facts, profile, flaws: self.profile.flaws(index).unwrap_or_default() }
+            let (flaws, bound) = (self.profile.flaws(index).unwrap_or_default(), self.bound(index));
+            UnitFunction { index, module, facts, profile, flaws, bound }
         })
     }
 
@@ -65,7 +69,20 @@ impl<'a> Unit<'a> {
     pub fn function(&self, index: FunctionId) -> Option<UnitFunction<'a>> {
         let &(module, facts) = self.functions.get(index.index())?;
         let profile = self.profile.functions.get(index.index()).and_then(Option::as_ref);
-        Some(UnitFunction { index, module, facts, profile, flaws: self.profile.flaws(index).unwrap_or_default() })
+        let (flaws, bound) = (self.profile.flaws(index).unwrap_or_default(), self.bound(index));
+        Some(UnitFunction { index, module, facts, profile, flaws, bound })
+    }
+
+    /// What the counts of a function are.
+    fn bound(&self, index: FunctionId) -> FlowBound<'a> {
+        let exact = !self.profile.flaws(index).is_some_and(|flaws| flaws.iter().any(|flaw| flaw.concerns_recovery()));
+        match &self.profile.bound {
+            Bound::Least(interrupted) if !exact => {
+                interrupted.get(index.index()).map_or(FlowBound::Exact, FlowBound::Least)
+            }
+            Bound::Most if !exact => FlowBound::Most,
+            _ => FlowBound::Exact,
+        }
     }
 
     /// The path of a source file.

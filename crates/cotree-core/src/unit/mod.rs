@@ -7,11 +7,13 @@
 
 mod calls;
 mod layout;
+mod nesting;
 mod plan;
 mod planner;
 
 pub(crate) use calls::Names;
 pub use calls::{call_points, callers};
 pub use layout::Layout;
+pub use nesting::live_once;
 pub use plan::UnitPlan;
 pub use planner::{Choices, FunctionGraph, Guess, PlanError, Planner, UnitFacts};

@@ -66,13 +66,33 @@ impl Expressions {
     /// Computes all expressions from numbers in the place of the counters' values, which may be negative.
     #[must_use]
     pub fn values_of<'c, N: Copy + Into<i128>>(&self, counters: &'c [N]) -> Values<'c, N> {
+        self.combined(counters, i128::saturating_sub)
+    }
+
+    /// Computes what all expressions are at least, if counters have at least these values.
+    #[must_use]
+    pub fn at_least<'c, N: Copy + Into<i128>>(&self, counters: &'c [N]) -> Values<'c, N> {
+        self.combined(counters, |_, _| 0)
+    }
+
+    /// Computes what all expressions are at most, if counters have at most these values.
+    #[must_use]
+    pub fn at_most<'c, N: Copy + Into<i128>>(&self, counters: &'c [N]) -> Values<'c, N> {
+        self.combined(counters, |left, _| left)
+    }
+
+    fn combined<'c, N: Copy + Into<i128>>(
+        &self,
+        counters: &'c [N],
+        subtract: impl Fn(i128, i128) -> i128,
+    ) -> Values<'c, N> {
         let mut values = Values { counters, expressions: vec![None; self.list.len()] };
         for &number in &self.order {
             let expression = self.list[number as usize];
             let operands = values.get(expression.left).zip(values.get(expression.right));
             values.expressions[number as usize] = operands.map(|(left, right)| match expression.operation {
                 Operation::Add => left.saturating_add(right),
-                Operation::Subtract => left.saturating_sub(right),
+                Operation::Subtract => subtract(left, right),
             });
         }
         values

@@ -21,6 +21,7 @@
 //! | which tests ran a line or a function | [`mod@by_test`] |
 //! | which lines of a change ran | [`changes`] |
 //! | what is covered that was not before, or is no more | [`against`] |
+//! | what is not known | [`unsure`] |
 
 pub mod against;
 pub mod by_test;
@@ -47,6 +48,7 @@ pub mod segments;
 pub mod source_decisions;
 pub mod summary;
 pub mod table;
+pub mod unsure;
 mod uses;
 
 pub use by_test::{CoverageByTest, TestedLines};
@@ -61,3 +63,4 @@ pub use program::{FileView, Group, RegionCoverage, Unusable, UnusableReason};
 pub use segments::Segment;
 pub use summary::{FileSummary, FunctionSummary, Ratio};
 pub use table::{CoverageTable, FileCoverage};
+pub use unsure::{More, Unsure};

@@ -18,6 +18,8 @@ pub struct RegionCoverage<'m> {
     pub unusable: Vec<Unusable<'m>>,
     /// Decisions of Rust.
     pub source_decisions: SourceDecisions<'m>,
+    /// The greatest counts that may be true; none if all are exact.
+    pub possible: Option<Box<Self>>,
     /// By path: the functions that have text in it.
     files: BTreeMap<&'m str, Vec<usize>>,
     /// What markers in the sources exclude.
@@ -121,8 +123,20 @@ impl<'m> RegionCoverage<'m> {
         coverage
     }
 
+    /// Counts the functions of executables of which the least and the most is known that ran.
+    #[must_use]
+    pub fn between(
+        least: &[(&'m CoverageMap, &CounterTable)],
+        most: Option<&[(&'m CoverageMap, &CounterTable)]>,
+    ) -> Self {
+        Self { possible: most.map(|most| Box::new(Self::new(most))), ..Self::new(least) }
+    }
+
     /// Leaves out what markers in the sources exclude.
     pub fn exclude(&mut self, markers: Markers) {
+        if let Some(possible) = &mut self.possible {
+            possible.exclude(markers.clone());
+        }
         self.functions.iter_mut().for_each(|function| function.exclude(&markers));
         self.markers = markers;
     }

@@ -182,6 +182,7 @@ pub fn sample() -> Sample {
         targets: None,
         notes: vec![],
         stack: Vec::new(),
+        bound: Default::default(),
     };
     Sample { map, profile }
 }

@@ -67,7 +67,10 @@ pub struct Ran {
 impl Ran {
     /// Adds a program that has run.
     pub fn add(&mut self, (binary, profile): &Recovery) {
-        self.programs.push(profile.binary.clone());
+        // Runs that were cut off are added up apart from the others.
+        if !self.programs.contains(&profile.binary) {
+            self.programs.push(profile.binary.clone());
+        }
         self.last = (profile.unit.to_string(), command_line(&profile.command));
         self.runs += u128::from(profile.runs.total());
         for note in profile.notes.iter().map(ToString::to_string) {

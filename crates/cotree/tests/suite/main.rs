@@ -18,6 +18,7 @@ mod coverage_changes;
 mod coverage_cuts;
 mod coverage_formats;
 mod coverage_html;
+mod coverage_killed;
 mod coverage_map;
 mod crashes;
 mod damaged_bitcode;

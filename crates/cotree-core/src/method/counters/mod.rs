@@ -4,6 +4,7 @@
 //! [`CounterError`]; valid input that no run can produce is [`crate::profile::Flaw::Inconsistent`].
 
 pub mod block;
+pub mod bounds;
 pub mod edge;
 pub mod entries;
 mod error;

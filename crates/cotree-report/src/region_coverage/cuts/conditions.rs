@@ -10,19 +10,19 @@ use cotree_core::ids::{Block, Edge};
 use cotree_profile::coverage::{Counter, Excess, RegionKind};
 
 /// By how much the outcomes of a condition are too many. Each comes with its count and its number in the circulation.
+/// `None`: no branch of the code is known to be that of the condition.
 pub(super) fn excess(
     instance: &Instance<'_, '_>,
     kind: RegionKind,
     (taken, true_number): (i128, i128),
     (not_taken, false_number): (i128, i128),
-) -> Excess {
+) -> Option<Excess> {
     let (of_true, of_false) = kind.counters();
     if of_true == Counter::Zero || of_false == Counter::Zero {
-        return Excess::default();
+        return None;
     }
-    let Some(outcomes) = outcomes(instance, true_number, false_number) else { return Excess::default() };
-    let (seen_true, seen_false) = outcomes;
-    Excess { count: taken - seen_true, not_taken: not_taken - seen_false }
+    let (seen_true, seen_false) = outcomes(instance, true_number, false_number)?;
+    Some(Excess { count: taken - seen_true, not_taken: not_taken - seen_false })
 }
 
 /// How often the branch of a condition took each edge.
@@ -36,14 +36,18 @@ fn outcomes(instance: &Instance<'_, '_>, true_number: i128, false_number: i128) 
         }
         let with = |number: i128| edges.iter().copied().find(|&edge| instance.normal.usual_edge(edge) == Some(number));
         let count = |edge: Edge| flow.edge(edge).map(i128::from);
-        let left = i128::from(flow.left(block));
+        // What all edges but one were taken.
+        let others = |edge: Edge| {
+            let all = edges.iter().filter(|&&other| other != edge).map(|&other| count(other)).sum::<Option<i128>>();
+            all.or_else(|| Some(i128::from(flow.left(block)) - count(edge)?))
+        };
         match (with(true_number), with(false_number)) {
             (Some(on_true), Some(on_false)) if on_true != on_false => {
                 return count(on_true).zip(count(on_false));
             }
             // A case of a switch: the others are its other outcome.
-            (Some(edge), _) => return count(edge).map(|count| (count, left - count)),
-            (None, Some(edge)) => return count(edge).map(|count| (left - count, count)),
+            (Some(edge), _) => return count(edge).zip(others(edge)),
+            (None, Some(edge)) => return others(edge).zip(count(edge)),
             (None, None) => {}
         }
     }

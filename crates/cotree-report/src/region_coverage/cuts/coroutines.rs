@@ -7,6 +7,7 @@ use super::instances::Instance;
 use super::layout::Layout;
 use super::points;
 use super::regions::{Reached, cuts};
+use crate::flow::FlowBound;
 use crate::unit::Unit;
 use cotree_profile::coverage::{Corrections, Counter, Excess, Place, RegionKind};
 use std::collections::BTreeMap;
@@ -19,6 +20,8 @@ pub(super) fn correct(
     corrections: &mut Corrections,
 ) -> bool {
     let function = layout.function;
+    let at_least = parts.iter().any(|part| matches!(part.flow.bound, FlowBound::Least(_)));
+    let at_most = parts.iter().any(|part| part.flow.bound == FlowBound::Most);
     let mut counts: Vec<i128> = Vec::new();
     for part in parts {
         let of_part = part.counts();
@@ -43,13 +46,17 @@ pub(super) fn correct(
         }
         let reached: Vec<Reached> = by_place
             .into_iter()
-            .map(|(place, reached)| Reached { place, count: reached.min(count), joined: false })
+            .map(|(place, reached)| Reached {
+                place,
+                count: if at_most { reached } else { reached.min(count) },
+                joined: false,
+            })
             .collect();
         let most = reached.iter().map(|reached| reached.count).max();
         let start = match counter {
             Counter::Zero => 0,
             Counter::Value(_) if layout.is_first_with_counter(index) => count,
-            _ => most.unwrap_or(count),
+            _ => most.unwrap_or(if at_least { 0 } else { count }),
         };
         corrections.add(index as u32, None, Excess { count: count - start, not_taken: 0 });
         let mut before = start;

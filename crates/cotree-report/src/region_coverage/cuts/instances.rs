@@ -2,7 +2,7 @@
 //! were inlined into others.
 
 use super::normal_flow::{NormalFlow, Numbers};
-use crate::flow::Flow;
+use crate::flow::{Flow, FlowBound};
 use crate::unit::{Unit, UnitFunction};
 use cotree_core::facts::{Anchor, Call, CoveredFunction, EdgeKind, linker_name};
 use cotree_core::ids::{Edge, Site};
@@ -51,7 +51,8 @@ impl<'a> Functions<'a> {
         let with_counters = unit.functions().filter(|function| !function.facts.anchors.is_empty());
         let machine = |function: UnitFunction<'a>| {
             let flow = function.flow()?;
-            let wanted = was_left_early(&flow) || may_be_of_coroutine(&function.facts.symbol);
+            let wanted =
+                flow.bound != FlowBound::Exact || was_left_early(&flow) || may_be_of_coroutine(&function.facts.symbol);
             wanted.then(|| Machine { function, normal: NormalFlow::new(&flow), flow })
         };
         let mut machines: Vec<Machine<'a>> = with_counters.filter_map(machine).collect();
@@ -113,7 +114,7 @@ impl<'a> Functions<'a> {
 impl Instance<'_, '_> {
     /// The values of the counters.
     pub(super) fn counts(&self) -> Vec<i128> {
-        self.sums(|anchor| self.flow.after(anchor.block, anchor.after_sites).into())
+        self.sums(|anchor| self.flow.anchor(anchor).into())
     }
 
     /// The numbers of the counters in the circulations.

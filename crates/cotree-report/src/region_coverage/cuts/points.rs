@@ -15,6 +15,8 @@ pub(super) struct Point {
     pub(super) block: Block,
     /// How many call sites of the block come before it.
     pub(super) after_sites: u32,
+    /// It is at the beginning of the block.
+    pub(super) begins: bool,
 }
 
 /// Instructions by region.
@@ -51,7 +53,7 @@ pub(super) fn of_instance(unit: &Unit<'_>, layout: &Layout<'_>, instance: &Insta
     }
     let function = instance.flow.function;
     let mut is_path_of: HashMap<u32, Vec<bool>> = HashMap::new();
-    let mut add = |at: Position, block: Block, after_sites: u32| {
+    let mut add = |at: Position, block: Block, after_sites: u32, begins: bool| {
         let here = is_path_of.entry(at.file).or_insert_with(|| {
             let path = unit.file(at.file);
             layout.files().map(|(_, mapped)| is_same_file(path, mapped)).collect()
@@ -64,7 +66,7 @@ pub(super) fn of_instance(unit: &Unit<'_>, layout: &Layout<'_>, instance: &Insta
             let mut place = place;
             let mut next = innermost;
             while let Some(region) = next {
-                let point = Point { place, block, after_sites };
+                let point = Point { place, block, after_sites, begins };
                 match layout.function.regions[region].kind {
                     RegionKind::Code(_) => _ = points.own.entry(region).or_default().insert(point),
                     RegionKind::Expansion { .. } => _ = points.expanded.entry(region).or_default().insert(point),
@@ -77,16 +79,16 @@ pub(super) fn of_instance(unit: &Unit<'_>, layout: &Layout<'_>, instance: &Insta
         }
     };
     for (block, facts) in function.blocks.numbered() {
-        for span in &facts.lines {
+        for (number, span) in facts.lines.iter().enumerate() {
             if let Some(at) = place_in(function, instance.copy, span, span.at.column) {
-                add(at, block, span.after_sites);
+                add(at, block, span.after_sites, number == 0);
             }
         }
     }
     for (call, after_sites) in function.calls.after_sites() {
         let Some((span, line)) = function.line_span(call).zip(call.line) else { continue };
         if let Some(at) = place_in(function, instance.copy, span, line.column) {
-            add(at, call.block, after_sites);
+            add(at, call.block, after_sites, false);
         }
     }
     points

@@ -5,6 +5,7 @@ use super::instances::Instance;
 use super::layout::Layout;
 use super::normal_flow::{Equal, Numbers};
 use super::points::{Point, Points};
+use crate::flow::FlowBound;
 use cotree_core::ids::Block;
 use cotree_profile::coverage::{Corrections, Counter, Excess, Place, RegionKind, Values, VirtualFile};
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,6 +26,8 @@ struct Counted<'c, 'm> {
     points: &'c Points,
     /// What the counters say.
     counts: Values<'c, i128>,
+    /// What is certain to follow from the counters, or what may follow at most.
+    bounds: Values<'c, i128>,
     numbers: [Values<'c, i128>; 3],
     /// How often each region of code ran at its beginning, and each condition was true.
     began: Vec<Option<i128>>,
@@ -46,6 +49,11 @@ pub(super) fn correct(
         instance,
         points,
         counts: function.expressions.values_of(&counts),
+        bounds: match instance.flow.bound {
+            FlowBound::Exact => function.expressions.values_of(&counts),
+            FlowBound::Least(_) => function.expressions.at_least(&counts),
+            FlowBound::Most => function.expressions.at_most(&counts),
+        },
         numbers: [0, 1, 2].map(|at: usize| function.expressions.values_of(&numbers[at])),
         began: vec![None; function.regions.len()],
         known: BTreeMap::new(),
@@ -62,6 +70,16 @@ impl Counted<'_, '_> {
         let [usual, without_ends, without_exceptions] = &self.numbers;
         let numbers = [usual.get(counter)?, without_ends.get(counter)?, without_exceptions.get(counter)?];
         Some((self.counts.get(counter)?, Numbers::new(numbers)))
+    }
+
+    /// How often text without instructions ran, of which something else tells how often it ran, or nothing does.
+    fn bounded(&self, found: Option<i128>, count: i128, counter: Counter) -> i128 {
+        let bound = || self.bounds.get(counter).unwrap_or_default();
+        match self.instance.flow.bound {
+            FlowBound::Exact => found.map_or(count, |found| found.min(count)),
+            FlowBound::Least(_) => found.unwrap_or(0),
+            FlowBound::Most => found.unwrap_or_else(bound),
+        }
     }
 
     /// Corrects regions of code.
@@ -102,8 +120,10 @@ impl Counted<'_, '_> {
             }
         }
         for (index, count, numbers) in without_instructions {
+            let region = &layout.function.regions[index];
             let start = self.end_of_copy(index, count).or_else(|| self.beside(index, numbers));
-            let start = start.or_else(|| most_of_equals(instance, numbers)).map_or(count, |start| start.min(count));
+            let start =
+                self.bounded(start.or_else(|| most_of_equals(instance, numbers)), count, region.kind.counters().0);
             self.began[index] = Some(start);
             corrections.add(index as u32, None, Excess { count: count - start, not_taken: 0 });
         }
@@ -136,7 +156,8 @@ impl Counted<'_, '_> {
             .find(|first| first.file == region.file)
             .and_then(|first| self.value(first.kind.counters().0));
         let whole = entry.is_some_and(|(count, _)| count == entered);
-        whole.then(|| entered - self.instance.left_early())
+        let left = entered - self.instance.left_early();
+        whole.then_some(if matches!(self.instance.flow.bound, FlowBound::Least(_)) { 0 } else { left })
     }
 
     /// Corrects the outcomes of conditions.
@@ -148,7 +169,10 @@ impl Counted<'_, '_> {
             let (taken, not_taken) = region.kind.counters();
             let Some((taken, not_taken)) = self.value(taken).zip(self.value(not_taken)) else { continue };
             let numbers = (taken.1.usual, not_taken.1.usual);
-            let excess = conditions::excess(self.instance, region.kind, (taken.0, numbers.0), (not_taken.0, numbers.1));
+            let of_bounds = |counter: Counter, count: i128| count - self.bounds.get(counter).unwrap_or(count);
+            let (of_true, of_false) = region.kind.counters();
+            let excess = conditions::excess(self.instance, region.kind, (taken.0, numbers.0), (not_taken.0, numbers.1))
+                .unwrap_or(Excess { count: of_bounds(of_true, taken.0), not_taken: of_bounds(of_false, not_taken.0) });
             self.began[index] = Some(taken.0 - excess.count);
             corrections.add(index as u32, None, excess);
         }
@@ -189,9 +213,7 @@ impl Counted<'_, '_> {
             });
             let start = match (behind, counter) {
                 (Some(began), _) => began,
-                (None, Counter::Expression(_)) => {
-                    most_of_equals(self.instance, numbers).map_or(count, |most| most.min(count))
-                }
+                (None, Counter::Expression(_)) => self.bounded(most_of_equals(self.instance, numbers), count, counter),
                 (None, _) => count,
             };
             corrections.add(index as u32, None, Excess { count: count - start, not_taken: 0 });
@@ -202,7 +224,10 @@ impl Counted<'_, '_> {
 impl Instance<'_, '_> {
     /// How often an instruction ran.
     pub(super) fn count(&self, point: Point) -> i128 {
-        self.flow.after(point.block, point.after_sites).into()
+        let Point { block, after_sites, begins, .. } = point;
+        let count =
+            if begins { self.flow.after(block, after_sites) } else { self.flow.past_beginning(block, after_sites) };
+        count.into()
     }
 }
 
@@ -283,7 +308,11 @@ fn most_of_equals(instance: &Instance<'_, '_>, numbers: Numbers) -> Option<i128>
     }
     let flow = instance.flow;
     let blocks = flow.function.blocks.numbered().map(|(block, _)| block);
-    let of_blocks = blocks.filter(|&block| instance.normal.usual_block(block) == number).map(|block| flow.block(block));
+    let blocks = blocks.filter(|&block| instance.normal.usual_block(block) == number);
+    let of_blocks = blocks.map(|block| match flow.bound {
+        FlowBound::Least(_) => flow.left(block),
+        FlowBound::Exact | FlowBound::Most => flow.block(block),
+    });
     let edges = flow.cfg.edges().filter(|&edge| instance.normal.usual_edge(edge) == Some(number));
     of_blocks.chain(edges.filter_map(|edge| flow.edge(edge))).max().map(i128::from)
 }

@@ -8,6 +8,7 @@ use super::marks::{Marker, Noted, Piece, State};
 use super::text::{Text, boundary, shown};
 use crate::html::figures::short;
 use crate::region_coverage::program::FileView;
+use crate::region_coverage::unsure::Unsure;
 use crate::terminal::grouped;
 use maud::{Markup, PreEscaped, html};
 
@@ -66,7 +67,7 @@ pub(super) fn part_of(line: u32) -> usize {
 }
 
 /// Lists the lines of a file.
-pub(super) fn listing(text: &Text, view: &FileView<'_>, noted: &[Noted], below: &ByLine) -> Listing {
+pub(super) fn listing(text: &Text, view: &FileView<'_>, unsure: &Unsure, noted: &[Noted], below: &ByLine) -> Listing {
     let mut listing = Listing { parts: Vec::new(), places: Vec::new(), most: 0, cut: 0 };
     let mut marker = Marker::new(&view.segments, noted);
     let mut runs = view.lines().peekable();
@@ -92,7 +93,7 @@ pub(super) fn listing(text: &Text, view: &FileView<'_>, noted: &[Noted], below: 
         if (line - 1) % GROUP == 0 {
             rows.push_str("<tbody>");
         }
-        rows.push_str(&row(line, count, kind, bytes, &pieces, below).0);
+        rows.push_str(&row(line, (count, unsure.has(line)), kind, bytes, &pieces, below).0);
         if line % GROUP == 0 || line == text.len() {
             rows.push_str("</tbody>");
         }
@@ -120,11 +121,19 @@ fn kind(count: Option<u64>, bytes: &[u8], pieces: &[Piece<'_>], below: &[Below])
     }
 }
 
-fn row(line: u32, count: Option<u64>, kind: Kind, bytes: &[u8], pieces: &[Piece<'_>], below: &[Below]) -> Markup {
+fn row(
+    line: u32,
+    (count, unsure): (Option<u64>, bool),
+    kind: Kind,
+    bytes: &[u8],
+    pieces: &[Piece<'_>],
+    below: &[Below],
+) -> Markup {
+    let title = if unsure { Some("the least that is certain".into()) } else { count.and_then(short) };
     html! {
         tr id={ "L" (line) } class=[kind.class()] {
             th { a href={ "#L" (line) } { (line) } }
-            td title=[count.and_then(short)] { @if let Some(count) = count { (grouped(count.into())) } }
+            td title=[title] { @if let Some(count) = count { @if unsure { "≥ " } (grouped(count.into())) } }
             td {
                 (line_text(count, kind, bytes, pieces))
                 @for below in below {

@@ -14,6 +14,7 @@ use crate::html::frame::Frame;
 use crate::html::put::Put;
 use crate::region_coverage::conditions::Condition;
 use crate::region_coverage::program::{FileView, RegionCoverage};
+use crate::region_coverage::unsure::Unsure;
 use crate::terminal::{counted, grouped, percent};
 use crate::visible;
 use cotree_profile::coverage::{Place, RegionKind};
@@ -61,7 +62,11 @@ pub(super) fn write(
         ));
     }
     let noted = noted(coverage, file.path, &conditions);
-    let listing = listing(&text, &view, &noted, &below);
+    let unsure = coverage.unsure(file.path, &file.summary);
+    if unsure != Unsure::default() {
+        notes.push("Counts with ≥ are the least that is certain: not all executions are accounted for.".into());
+    }
+    let listing = listing(&text, &view, &unsure, &noted, &below);
     if listing.cut > 0 {
         notes.push(format!("{} too long to be shown whole.", counted(listing.cut.into(), "line")));
     }

@@ -13,6 +13,7 @@ use super::super::sources::SourceArgs;
 use super::super::vouched::{Doubted, Vouched};
 use crate::{folder, lines};
 use cotree_profile::binary::{BinaryFile, UnitId};
+use cotree_profile::bounds::Bounds;
 use cotree_profile::coverage::{CounterTable, CoverageMap, CoverageMapError, name_hash};
 use cotree_profile::file::ProfileFile;
 use cotree_profile::merged::Merge;
@@ -20,6 +21,7 @@ use cotree_profile::recover::{Recovery, UnitError, open_binary, recover};
 use cotree_report::covered::{CoverageCounters, coverage_counters};
 use cotree_report::region_coverage::{Cuts, cuts, doc_tests};
 use cotree_report::terminal::counted;
+use cotree_report::unit::Unit;
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -31,7 +33,7 @@ pub type Unused<'a> = &'a dyn Fn(UnitId) -> bool;
 /// Programs with their counters.
 #[derive(Default)]
 pub struct Programs {
-    programs: Vec<(CoverageMap, CounterTable)>,
+    programs: Vec<Program>,
     /// What is to be said of all of them, once.
     not_counted: u64,
     without_places: u64,
@@ -43,9 +45,19 @@ pub struct Programs {
     pub ran: Ran,
 }
 
-/// What profiles have counted of one build.
+/// A program with its counters.
+struct Program {
+    map: CoverageMap,
+    /// What is certain to have been counted.
+    least: CounterTable,
+    /// What may have been counted at most; none if that is the same.
+    most: Option<CounterTable>,
+}
+
+/// What profiles have counted of one build. Of runs that were cut off less is known, so they are added up apart.
 struct Build {
-    counts: Merge,
+    finished: Option<Merge>,
+    cut_off: Option<Merge>,
     /// The first of these profiles.
     profile: PathBuf,
 }
@@ -93,9 +105,14 @@ impl Programs {
             let binaries = Binaries { binaries: named.values().cloned().collect() };
             let newest = Input { profile: None, binaries }.load(Reader::Program)?;
             programs.ran.profiles.push(newest.path().to_owned());
-            for recovery in newest.into_recovered() {
-                named.remove(&recovery.0.unit());
-                programs.add(recovery)?;
+            let path = newest.path().to_owned();
+            if newest.recovered().iter().all(|(_, profile)| profile.exact()) {
+                for recovery in newest.into_recovered() {
+                    named.remove(&recovery.0.unit());
+                    programs.add(recovery, None)?;
+                }
+            } else {
+                programs.add_profiles(&[path], &mut named)?;
             }
         } else {
             programs.ran.profiles.extend_from_slice(profiles);
@@ -109,7 +126,16 @@ impl Programs {
 
     /// Each map with the counters that the profiles have for it.
     pub fn counted(&self) -> Vec<(&CoverageMap, &CounterTable)> {
-        self.programs.iter().map(|(map, counters)| (map, counters)).collect()
+        self.programs.iter().map(|program| (&program.map, &program.least)).collect()
+    }
+
+    /// Each map with the counters at most; none if all are exact.
+    pub fn possible(&self) -> Option<Vec<(&CoverageMap, &CounterTable)>> {
+        let most = |program: &'_ Program| program.most.is_some();
+        self.programs.iter().any(most).then(|| {
+            let all = self.programs.iter();
+            all.map(|program| (&program.map, program.most.as_ref().unwrap_or(&program.least))).collect()
+        })
     }
 
     /// The builds that profiles are of.
@@ -124,8 +150,8 @@ impl Programs {
 
     /// Gives each source file one name in all maps.
     fn name_sources(&mut self) {
-        let names = self.names.of_all(self.programs.iter().flat_map(|(map, _)| &map.files));
-        let files = self.programs.iter_mut().flat_map(|(map, _)| &mut map.files);
+        let names = self.names.of_all(self.programs.iter().flat_map(|program| &program.map.files));
+        let files = self.programs.iter_mut().flat_map(|program| &mut program.map.files);
         files.zip(names).for_each(|(file, name)| *file = name);
     }
 
@@ -138,22 +164,25 @@ impl Programs {
             let ProfileFile { path: file, kind, units } = folder::open_all_builds(path, &candidates)?;
             units_of.push((path, units.iter().map(|counts| counts.unit).collect::<Vec<_>>()));
             for counts in units {
-                let new = || Build { counts: Merge::with_binaries(&candidates), profile: file.clone() };
+                let new = || Build { finished: None, cut_off: None, profile: file.clone() };
                 let build = builds.entry(counts.unit).or_insert_with(new);
+                let merge = if counts.runs.cut_off > 0 { &mut build.cut_off } else { &mut build.finished };
                 let one = ProfileFile { path: file.clone(), kind, units: vec![counts] };
-                build.counts.add(one, 1).map_err(into_report)?;
+                let merge = merge.get_or_insert_with(|| Merge::with_binaries(&candidates));
+                merge.add(one, 1).map_err(into_report)?;
             }
         }
         let all = builds.len();
         let mut gone: BTreeMap<UnitId, UnitError> = BTreeMap::new();
         let mut doc_tests = 0u64;
-        for (unit, Build { counts, profile }) in builds {
+        for (unit, Build { finished, cut_off, profile }) in builds {
             let binary = named.remove(&unit);
-            for counts in counts.finish() {
+            for counts in finished.into_iter().chain(cut_off).flat_map(Merge::finish) {
                 match open_binary(&profile, &counts, binary.as_slice()) {
                     Ok(binary) => {
                         let recovered = recover(&binary, &counts).map_err(into_report)?;
-                        self.add((binary, recovered))?;
+                        let bounds = Bounds::of(&binary, &counts, &recovered);
+                        self.add((binary, recovered), bounds)?;
                     }
                     Err(UnitError::BinaryGone { binary, .. }) if is_of_doc_test(&binary) => doc_tests += 1,
                     Err(error @ (UnitError::BinaryGone { .. } | UnitError::OtherBuild { .. })) => {
@@ -185,12 +214,17 @@ impl Programs {
     }
 
     /// Adds a build that has run.
-    fn add(&mut self, recovery: Recovery) -> Result<()> {
+    fn add(&mut self, recovery: Recovery, bounds: Option<Bounds>) -> Result<()> {
         self.doubted.add(&recovery);
         self.units.insert(recovery.0.unit());
         self.ran.add(&recovery);
         let path = recovery.0.path().to_owned();
-        let loaded = Loaded::of_sums(path.clone(), vec![recovery], &self.names);
+        let (binary, recovered) = recovery;
+        let (least, most) = match bounds {
+            Some(Bounds { least, most }) => (least, Some(most)),
+            None => (recovered, None),
+        };
+        let loaded = Loaded::of_sums(path.clone(), vec![(binary, least)], &self.names);
         let units = loaded.units_with_blocks()?;
         let counted = coverage_counters(&units);
         if counted.functions.is_empty() {
@@ -198,25 +232,15 @@ impl Programs {
         }
         self.edited.add(loaded.binaries());
         self.not_counted += counted.not_counted;
-        let mut table = CounterTable::default();
-        for (function, values) in &counted.functions {
-            table.add(name_hash(&function.name), function.hash, values).into_diagnostic()?;
-        }
-        for (function, counts) in &counted.vectors {
-            table.add_vectors(name_hash(&function.name), function.hash, counts);
-        }
         let mut map = CoverageMap::open(&path).into_diagnostic()?;
         if is_of_doc_test(&path) {
             doc_tests::leave_out(&mut map);
         }
-        for unit in &units {
-            let cuts = cuts(unit, &map);
-            self.without_places += cuts.without_places;
-            for (function, corrections) in &cuts.functions {
-                table.correct(name_hash(&function.name), function.hash, corrections);
-            }
-        }
-        self.programs.push((map, table));
+        let (least, without_places) = table(&units, &map)?;
+        self.without_places += without_places;
+        let unit_of = |profile| loaded.binaries().map(|binary| Unit::new(binary.map(), profile)).collect::<Vec<_>>();
+        let most = most.as_ref().map(|most| Ok::<_, miette::Report>(table(&unit_of(most), &map)?.0)).transpose()?;
+        self.programs.push(Program { map, least, most });
         Ok(())
     }
 
@@ -224,13 +248,34 @@ impl Programs {
     fn add_unused(&mut self, binaries: impl Iterator<Item = PathBuf>) -> Result<()> {
         for path in binaries {
             match CoverageMap::open(&path) {
-                Ok(map) => self.programs.push((map, CounterTable::default())),
+                Ok(map) => self.programs.push(Program { map, least: CounterTable::default(), most: None }),
                 Err(CoverageMapError::NoMap { .. }) => {}
                 Err(error) => return Err(into_report(error)),
             }
         }
         Ok(())
     }
+}
+
+/// The counters of the units of a program, with how many functions that were left early have no known lines.
+fn table(units: &[Unit<'_>], map: &CoverageMap) -> Result<(CounterTable, u64)> {
+    let counted = coverage_counters(units);
+    let mut table = CounterTable::default();
+    for (function, values) in &counted.functions {
+        table.add(name_hash(&function.name), function.hash, values).into_diagnostic()?;
+    }
+    for (function, counts) in &counted.vectors {
+        table.add_vectors(name_hash(&function.name), function.hash, counts);
+    }
+    let mut without_places = 0;
+    for unit in units {
+        let cuts = cuts(unit, map);
+        without_places += cuts.without_places;
+        for (function, corrections) in &cuts.functions {
+            table.correct(name_hash(&function.name), function.hash, corrections);
+        }
+    }
+    Ok((table, without_places))
 }
 
 /// Is it the program of a documentation test? rustdoc gives all of them one name, and cargo gives it to none.
