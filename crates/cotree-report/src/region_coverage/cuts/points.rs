@@ -15,7 +15,7 @@ pub(super) struct Point {
     pub(super) block: Block,
     /// How many call sites of the block come before it.
     pub(super) after_sites: u32,
-    /// It is at the beginning of the block.
+    /// Whether the instruction is at the beginning of the block.
     pub(super) begins: bool,
 }
 

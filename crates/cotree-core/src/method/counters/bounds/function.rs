@@ -29,9 +29,9 @@ pub struct Uncertain<'a> {
 /// A function of a unit.
 #[derive(Clone, Copy, Debug)]
 pub enum Part<'a> {
-    /// Its counts are exact.
+    /// A function whose counts are exact.
     Exact(&'a Function, &'a FunctionProfile),
-    /// Its counts are not.
+    /// A function whose counts are not.
     Uncertain(Uncertain<'a>),
 }
 
