@@ -6,6 +6,7 @@
 //! - [`forest`], [`union_find`]: how spanning trees are built.
 //! - [`circulation`]: what runs equally often in every execution.
 //! - [`arcs`]: acyclic graphs of labelled arcs, on which paths are numbered.
+//! - [`prime_paths`]: the longest simple paths, and the automaton that sees them run.
 //! - `flow`: flow conservation, which gives the counts of edges without counters.
 //! - `strong`: strongly connected components.
 
@@ -17,6 +18,7 @@ pub mod dominators;
 pub(crate) mod flow;
 pub mod forest;
 pub mod loops;
+pub mod prime_paths;
 pub mod sese;
 pub(crate) mod strong;
 pub mod union_find;

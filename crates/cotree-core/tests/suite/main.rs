@@ -24,6 +24,7 @@ mod path_refusal;
 mod paths;
 mod placement;
 mod prediction;
+mod prime_paths;
 mod program_runs;
 mod program_scripts;
 mod programs;

@@ -10,6 +10,7 @@ mod here;
 mod line_maps;
 mod old_coverage;
 mod pairs;
+mod prime_paths;
 mod programs;
 mod questions;
 
@@ -33,6 +34,7 @@ use excluded::exclude;
 use here::here;
 use miette::{Result, miette};
 use old_coverage::OldCoverage;
+use prime_paths::PrimePathArgs;
 use programs::Programs;
 use questions::Questions;
 use regex_lite::Regex;
@@ -100,6 +102,8 @@ pub struct CoverageArgs {
     #[arg(long, hide_short_help = true)]
     no_markers: bool,
     #[command(flatten)]
+    prime_paths: PrimePathArgs,
+    #[command(flatten)]
     html: HtmlArgs,
     #[command(flatten)]
     questions: Questions,
@@ -128,6 +132,9 @@ fn share(text: &str) -> Result<f64, String> {
 pub fn run(args: &CoverageArgs) -> Result<()> {
     if args.questions.by_test || !args.questions.tests_for.is_empty() {
         return args.tell_tests();
+    }
+    if args.prime_paths.prime_paths {
+        return args.tell_prime_paths();
     }
     let old = args.against.read(&args.binaries, &args.sources)?;
     let unused = |unit| old.as_ref().is_none_or(|old| !old.units().contains(&unit));
@@ -218,6 +225,20 @@ impl CoverageArgs {
             let style = self.looks.style(&self.output);
             self.output.write_text(|out| by_test.write_text(&here(), style, out))
         }
+    }
+
+    /// Tells how many prime paths of each function ran.
+    fn tell_prime_paths(&self) -> Result<()> {
+        let wanted = |path: &str| self.wants(path);
+        let table =
+            self.prime_paths.read(&self.profiles, &self.binaries, &self.sources, wanted, self.names(), self.vouched)?;
+        if self.json {
+            self.output.write(|out| table.write_json(out))?;
+        } else {
+            let style = self.looks.style(&self.output);
+            self.output.write_text(|out| table.write_text(&here(), style, out))?;
+        }
+        gate("prime paths ran", self.prime_paths.fail_under_paths, table.total)
     }
 
     /// Tells how much ran of what a change adds.

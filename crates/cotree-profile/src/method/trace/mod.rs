@@ -5,12 +5,14 @@
 //! - [`ending`]: which activations an ending took with it.
 //! - [`thread`]: what each thread did, from any point on.
 //! - [`count`]: blocks, edges and calls of a stretch of it, counted.
+//! - [`prime_paths`]: which prime paths of functions ran.
 //! - [`sums`]: the same of several runs, added up.
 
 pub mod count;
 pub mod ending;
 pub mod frames;
 mod notes;
+pub mod prime_paths;
 pub mod streams;
 pub mod sums;
 pub mod thread;

@@ -5,12 +5,14 @@
 //! - [`addresses`]: accesses of memory for simulators of caches.
 //! - [`compare`]: where two traces part.
 //! - [`clock`]: how many instructions have run; by it [`vectors`] for SimPoint, and a [`timeline`] for Perfetto.
+//! - [`prime_paths`]: how many prime paths of each function ran.
 //!
 //! Counts of a trace are those of any other profile ([`cotree_profile::method::trace::count`]).
 
 pub mod addresses;
 pub mod clock;
 pub mod compare;
+pub mod prime_paths;
 pub mod rows;
 pub mod text;
 pub mod timeline;
