@@ -5,10 +5,10 @@
 //! of a function has turned each loop at least twice and left it, and has run each acyclic path between loops. Unlike
 //! the paths of Ball & Larus 1996, prime paths go on over backedges.
 //!
-//! [`PrimePaths`] lists them by depth-first search, and keeps them as a tree of common beginnings. With a link from each
-//! node to the longest ending that is a beginning, too, the tree is the automaton of Aho and Corasick (1975): it follows
-//! an execution block by block ([`PrimePaths::step`]) and tells when a prime path has just run ([`PrimePaths::ran`]).
-//! Since no prime path is part of another, at most one ends at each block.
+//! [`PrimePaths`] lists them by depth-first search, and keeps them as a tree of common beginnings. With a link from
+//! each node to the longest ending that is a beginning, too, the tree is the automaton of Aho and Corasick (1975): it
+//! follows an execution block by block ([`PrimePaths::step`]) and tells when a prime path has just run
+//! ([`PrimePaths::ran`]). Since no prime path is part of another, at most one ends at each block.
 
 use super::strong;
 use crate::ids::{Block, IdMap};

@@ -39,7 +39,7 @@ impl FollowedPaths {
         self.ran.iter().filter(|&&ran| ran).count()
     }
 
-    /// Those that did not run, in the order of their numbers.
+    /// The paths that did not run, in the order of their numbers.
     pub fn missing(&self) -> impl Iterator<Item = PrimePath> {
         self.paths.numbers().zip(&self.ran).filter(|(_, ran)| !**ran).map(|(path, _)| path)
     }

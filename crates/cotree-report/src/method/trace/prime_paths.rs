@@ -96,13 +96,13 @@ struct FunctionPaths {
 struct MissingPath {
     /// The numbers of its blocks.
     blocks: Vec<u32>,
-    /// Its lines.
+    /// The lines that it runs through.
     lines: String,
     /// The outcomes of the conditions and switches on it: line, column, and `T`, `F`, `case N` or `default`.
     outcomes: Vec<Outcome>,
-    /// It ends where it began.
+    /// Whether it ends where it began.
     is_cycle: bool,
-    /// It ends with the function's return.
+    /// Whether the function returns at the end.
     returns: bool,
 }
 
