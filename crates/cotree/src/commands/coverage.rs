@@ -13,6 +13,7 @@ mod pairs;
 mod prime_paths;
 mod programs;
 mod questions;
+mod share;
 
 use super::coverage_html::{HtmlArgs, Shown};
 use super::edited::Edited;
@@ -38,6 +39,7 @@ use prime_paths::PrimePathArgs;
 use programs::Programs;
 use questions::Questions;
 use regex_lite::Regex;
+use share::share;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::SystemTime;
@@ -120,12 +122,6 @@ pub struct CoverageArgs {
     looks: Looks,
     #[command(flatten)]
     output: Output,
-}
-
-/// Reads a share in percent.
-fn share(text: &str) -> Result<f64, String> {
-    let share: f64 = text.parse().map_err(|_| "it must be a number from 0 to 100".to_owned())?;
-    if (0.0..=100.0).contains(&share) { Ok(share) } else { Err("it must be a number from 0 to 100".into()) }
 }
 
 /// Runs `cotree coverage`.

@@ -4,7 +4,7 @@ use super::super::input::{Binaries, Input, Reader};
 use super::super::into_report;
 use super::super::sources::SourceArgs;
 use super::super::vouched::{Doubted, Vouched};
-use super::share;
+use super::share::share;
 use crate::folder::Folder;
 use crate::lines;
 use clap::Args;
