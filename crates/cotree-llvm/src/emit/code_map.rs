@@ -18,6 +18,7 @@ use crate::lower;
 use cotree_core::ids::{FunctionId, Site};
 use cotree_profile::binary::{CodeFunction, FUNCS_SECTION, ReturnPoint};
 use cotree_rt::layout::{FUNCTION_MAGIC, FunctionPrefix};
+use gimli::{EndianSlice, leb128};
 use iced_x86::{Decoder, DecoderOptions, FlowControl};
 use object::elf;
 use object::read::elf::{ElfFile64, FileHeader, SectionHeader};
@@ -331,28 +332,21 @@ fn take<'a>(data: &mut &'a [u8], len: usize) -> Option<&'a [u8]> {
 }
 
 fn uleb(data: &mut &[u8]) -> Option<u64> {
-    let mut value = 0u64;
-    for shift in (0..64).step_by(7) {
-        let byte = take(data, 1)?[0];
-        value |= u64::from(byte & 0x7f) << shift;
-        if byte & 0x80 == 0 {
-            return Some(value);
-        }
-    }
-    None
+    number(data, leb128::read::unsigned)
 }
 
 fn sleb(data: &mut &[u8]) -> Option<i64> {
-    let mut value = 0i64;
-    for shift in (0..64).step_by(7) {
-        let byte = take(data, 1)?[0];
-        value |= i64::from(byte & 0x7f) << shift;
-        if byte & 0x80 == 0 {
-            let unused = 64 - (shift + 7).min(64);
-            return Some(value << unused >> unused);
-        }
-    }
-    None
+    number(data, leb128::read::signed)
+}
+
+fn number<'a, T>(
+    data: &mut &'a [u8],
+    read: impl FnOnce(&mut EndianSlice<'a, gimli::LittleEndian>) -> gimli::Result<T>,
+) -> Option<T> {
+    let mut reader = EndianSlice::new(data, gimli::LittleEndian);
+    let value = read(&mut reader).ok()?;
+    *data = reader.slice();
+    Some(value)
 }
 
 /// Prepares an object for the linker: our probe sections are dropped from the program, function records are not loaded,
