@@ -1,7 +1,8 @@
 //! Which tests run a line, and which a function.
 
+use super::functions::CountedFunction;
 use super::line_runs::span;
-use super::program::RegionCoverage;
+use super::program::{Group, RegionCoverage};
 use crate::names::Names;
 use crate::terminal::{Style, counted, grouped, number, text};
 use serde::Serialize;
@@ -41,27 +42,41 @@ pub struct TestedLines {
 }
 
 impl CoverageByTest {
-    /// Adds what a test ran, of the files whose paths are wanted.
-    pub fn add(&mut self, test: &str, coverage: &RegionCoverage<'_>, wanted: impl Fn(&str) -> bool) {
+    /// Knows the files and functions of `all`, whose paths are wanted, and no test yet.
+    #[must_use]
+    pub fn new(all: &RegionCoverage<'_>, wanted: impl Fn(&str) -> bool) -> Self {
+        let mut files: BTreeMap<String, TestedFile> = BTreeMap::new();
+        for path in all.paths().filter(|path| wanted(path)) {
+            let groups = all.groups(path);
+            let functions = groups.iter().filter_map(function_of);
+            if !groups.is_empty() {
+                let functions = functions.map(|function| (function, BTreeSet::new())).collect();
+                files.insert(path.to_owned(), TestedFile { functions, ..TestedFile::default() });
+            }
+        }
+        Self { tests: Vec::new(), files }
+    }
+
+    /// Adds what a test ran.
+    pub fn add(&mut self, test: &str, coverage: &RegionCoverage<'_>) {
         let number = self.tests.len();
         self.tests.push(test.to_owned());
-        for path in coverage.paths().filter(|path| wanted(path)) {
-            let groups = coverage.groups(path);
-            if groups.is_empty() {
+        for (path, file) in &mut self.files {
+            let ran = |function: &CountedFunction<'_>| function.counts.iter().any(|region| region.count > 0);
+            if !coverage.functions_in(path).any(ran) {
                 continue;
             }
-            let file = self.files.entry(path.to_owned()).or_default();
             for run in coverage.file(path).lines().filter(|run| run.count > 0) {
                 match file.lines.last_mut() {
                     Some((_, last, of)) if *of == number && last.checked_add(1) == Some(run.first) => *last = run.last,
                     _ => file.lines.push((run.first, run.last, number)),
                 }
             }
-            for group in groups {
-                let Some(first) = group.functions.first() else { continue };
-                let tests = file.functions.entry((group.start.line, first.function.symbol().to_owned())).or_default();
-                if group.functions.iter().any(|function| function.entries() > 0) {
-                    tests.insert(number);
+            for group in coverage.groups(path) {
+                if let Some(function) = function_of(&group)
+                    && group.functions.iter().any(|function| function.entries() > 0)
+                {
+                    file.functions.entry(function).or_default().insert(number);
                 }
             }
         }
@@ -154,6 +169,11 @@ impl CoverageByTest {
         serde_json::to_writer_pretty(&mut *out, &document)?;
         writeln!(out)
     }
+}
+
+/// What a function is known by: its line and its symbol, of the first instance.
+fn function_of(group: &Group<'_, '_>) -> Option<(u32, String)> {
+    group.functions.first().map(|first| (group.start.line, first.function.symbol().to_owned()))
 }
 
 impl TestedFile {

@@ -4,6 +4,7 @@ mod against;
 mod by_test;
 mod changed;
 mod changes;
+mod collected;
 mod excluded;
 mod git_texts;
 mod here;
@@ -36,7 +37,7 @@ use here::here;
 use miette::{Result, miette};
 use old_coverage::OldCoverage;
 use prime_paths::PrimePathArgs;
-use programs::Programs;
+use programs::{Given, Programs, Unused};
 use questions::Questions;
 use regex_lite::Regex;
 use share::share;
@@ -134,7 +135,7 @@ pub fn run(args: &CoverageArgs) -> Result<()> {
     }
     let old = args.against.read(&args.binaries, &args.sources)?;
     let unused = |unit| old.as_ref().is_none_or(|old| !old.units().contains(&unit));
-    let mut programs = Programs::read(&args.profiles, &args.binaries, &unused, &args.sources, args.vouched)?;
+    let mut programs = Programs::read(args.given(&unused, false), args.vouched)?;
     let mut ran = std::mem::take(&mut programs.ran);
     let mut coverage = RegionCoverage::between(&programs.counted(), programs.possible().as_deref());
     if !coverage.unusable.is_empty() {
@@ -208,11 +209,9 @@ fn timestamp() -> Result<u64> {
 impl CoverageArgs {
     /// Tells which tests ran the code.
     fn tell_tests(&self) -> Result<()> {
-        let tests = by_test::of_tests(&self.profiles)?;
-        // What is to be said of all profiles is said once.
-        Programs::read(&self.profiles, &self.binaries, &|_| true, &self.sources, self.vouched)?;
-        let wanted = |path: &str| self.wants(path);
-        let by_test = by_test::read(tests, &self.binaries, &self.sources, wanted)?;
+        let programs = Programs::read(self.given(&|_| true, true), self.vouched)?;
+        let all = RegionCoverage::new(&programs.counted());
+        let by_test = by_test::of_tests(&programs, &all, |path| self.wants(path));
         if !self.questions.tests_for.is_empty() {
             by_test::write_tests_for(&by_test, &self.questions.tests_for, &self.output)
         } else if self.json {
@@ -260,6 +259,11 @@ impl CoverageArgs {
             wanted: &|path| self.wants(path),
         };
         self.against.tell(old, &now, edited, &asked, &shown, &self.output)
+    }
+
+    /// What is read.
+    fn given<'a>(&'a self, unused: Unused<'a>, by_test: bool) -> Given<'a> {
+        Given { profiles: &self.profiles, binaries: &self.binaries, unused, sources: &self.sources, by_test }
     }
 
     fn names(&self) -> Names {

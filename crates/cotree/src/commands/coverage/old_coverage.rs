@@ -4,7 +4,7 @@ use super::super::edited::Edited;
 use super::super::sources::{FileSources, SourceArgs};
 use super::excluded::exclude;
 use super::git_texts::{self, Texts};
-use super::programs::Programs;
+use super::programs::{Given, Programs};
 use cotree_profile::binary::UnitId;
 use cotree_profile::error::ProfileError;
 use cotree_profile::file::ProfileFile;
@@ -42,8 +42,8 @@ impl OldCoverage {
             texts.extend(tracefile(path)?.map(|text| (path, text)));
         }
         if texts.is_empty() {
-            let programs =
-                Programs::load(old, binaries, &|_| false, sources).wrap_err("cannot read what ran before")?;
+            let given = Given { profiles: old, binaries, unused: &|_| false, sources, by_test: false };
+            let programs = Programs::load(given).wrap_err("cannot read what ran before")?;
             return Ok(Self::Profile(Box::new(programs)));
         }
         if texts.len() < old.len() {

@@ -11,12 +11,12 @@ use super::super::into_report;
 use super::super::source_names::SourceNames;
 use super::super::sources::SourceArgs;
 use super::super::vouched::{Doubted, Vouched};
-use crate::{folder, lines};
+use super::collected::{Build, Collected};
+use crate::lines;
 use cotree_profile::binary::{BinaryFile, UnitId};
 use cotree_profile::bounds::Bounds;
+use cotree_profile::counts::UnitCounts;
 use cotree_profile::coverage::{CounterTable, CoverageMap, CoverageMapError, name_hash};
-use cotree_profile::file::ProfileFile;
-use cotree_profile::merged::Merge;
 use cotree_profile::recover::{Recovery, UnitError, open_binary, recover};
 use cotree_report::covered::{CoverageCounters, coverage_counters};
 use cotree_report::region_coverage::{Cuts, cuts, doc_tests};
@@ -26,14 +26,32 @@ use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 /// Whether a program that did not run counts.
 pub type Unused<'a> = &'a dyn Fn(UnitId) -> bool;
+
+/// What is read.
+#[derive(Clone, Copy)]
+pub struct Given<'a> {
+    /// Profiles, and folders of profiles; none means the newest one of the current folder.
+    pub profiles: &'a [PathBuf],
+    /// Programs, and folders of programs, that the profiles may be of.
+    pub binaries: &'a [PathBuf],
+    /// Which of them count if no profile is of them.
+    pub unused: Unused<'a>,
+    /// Where sources are.
+    pub sources: &'a SourceArgs,
+    /// Whether each test is kept by itself.
+    pub by_test: bool,
+}
 
 /// Programs with their counters.
 #[derive(Default)]
 pub struct Programs {
     programs: Vec<Program>,
+    /// By the name of a test: programs, by their places in the list, with what is certain to have been counted in it.
+    tests: BTreeMap<String, BTreeMap<usize, CounterTable>>,
     /// What is to be said of all of them, once.
     not_counted: u64,
     without_places: u64,
@@ -54,27 +72,13 @@ struct Program {
     most: Option<CounterTable>,
 }
 
-/// What profiles have counted of one build. Of runs that were cut off less is known, so they are added up apart.
-struct Build {
-    finished: Option<Merge>,
-    cut_off: Option<Merge>,
-    /// The first of these profiles.
-    profile: PathBuf,
-}
-
 impl Programs {
     /// Reads profiles, and says on standard error what is to be known of their counts.
     ///
     /// # Errors
     /// As [`Self::load`]; also if no program has a coverage map, or if counts must be exact and are not.
-    pub fn read(
-        profiles: &[PathBuf],
-        binaries: &[PathBuf],
-        unused: Unused<'_>,
-        sources: &SourceArgs,
-        vouched: Vouched,
-    ) -> Result<Self> {
-        let mut programs = Self::load(profiles, binaries, unused, sources)?;
+    pub fn read(given: Given<'_>, vouched: Vouched) -> Result<Self> {
+        let mut programs = Self::load(given)?;
         let Self { not_counted, without_places, .. } = programs;
         let all = CoverageCounters { not_counted, ..CoverageCounters::default() };
         let cuts = Cuts { without_places, ..Cuts::default() };
@@ -90,16 +94,19 @@ impl Programs {
         Ok(programs)
     }
 
-    /// Reads profiles, and folders of profiles. `binaries` are programs, and folders of programs, that the profiles
-    /// may be of; those that no profile is of have not run, and count as well if they are `unused`.
+    /// Reads profiles. Programs that no profile is of have not run, and count as well if they are `unused`.
     ///
     /// # Errors
-    /// If a profile or a program can't be read.
-    pub fn load(profiles: &[PathBuf], binaries: &[PathBuf], unused: Unused<'_>, sources: &SourceArgs) -> Result<Self> {
+    /// If a profile or a program can't be read, or if tests are asked for and there are none.
+    pub fn load(given: Given<'_>) -> Result<Self> {
+        let Given { profiles, binaries, unused, sources, by_test } = given;
         let mut programs = Self { names: sources.names(), ..Self::default() };
         let mut named = BTreeMap::new();
         for path in binaries {
             find_binaries(path, true, &mut named)?;
+        }
+        if by_test && profiles.is_empty() {
+            return Err(miette!("name the profiles of the tests, or their folder: one profile tells no tests apart"));
         }
         if profiles.is_empty() {
             let binaries = Binaries { binaries: named.values().cloned().collect() };
@@ -109,19 +116,29 @@ impl Programs {
             if newest.recovered().iter().all(|(_, profile)| profile.exact()) {
                 for recovery in newest.into_recovered() {
                     named.remove(&recovery.0.unit());
-                    programs.add(recovery, None)?;
+                    programs.add(recovery, None, Vec::new())?;
                 }
             } else {
-                programs.add_profiles(&[path], &mut named)?;
+                programs.add_profiles(&[path], false, &mut named)?;
             }
         } else {
             programs.ran.profiles.extend_from_slice(profiles);
-            programs.add_profiles(profiles, &mut named)?;
+            programs.add_profiles(profiles, by_test, &mut named)?;
         }
         named.retain(|unit, _| unused(*unit));
         programs.add_unused(named.into_values())?;
         programs.name_sources();
         Ok(programs)
+    }
+
+    /// The tests, each with what the programs counted in it.
+    pub fn tests(&self) -> impl Iterator<Item = (&str, Vec<(&CoverageMap, &CounterTable)>)> {
+        let none: &CounterTable = &EMPTY;
+        self.tests.iter().map(move |(name, counted)| {
+            let table = |index| counted.get(&index).unwrap_or(none);
+            let all = self.programs.iter().enumerate();
+            (name.as_str(), all.map(|(index, program)| (&program.map, table(index))).collect())
+        })
     }
 
     /// Each map with the counters that the profiles have for it.
@@ -156,33 +173,25 @@ impl Programs {
     }
 
     /// Adds up what the profiles have of each build. What has been run goes from `named`.
-    fn add_profiles(&mut self, profiles: &[PathBuf], named: &mut BTreeMap<UnitId, PathBuf>) -> Result<()> {
+    fn add_profiles(
+        &mut self,
+        profiles: &[PathBuf],
+        by_test: bool,
+        named: &mut BTreeMap<UnitId, PathBuf>,
+    ) -> Result<()> {
         let candidates: Vec<PathBuf> = named.values().cloned().collect();
-        let mut builds: BTreeMap<UnitId, Build> = BTreeMap::new();
-        let mut units_of = Vec::new();
-        for path in profiles {
-            let ProfileFile { path: file, kind, units } = folder::open_all_builds(path, &candidates)?;
-            units_of.push((path, units.iter().map(|counts| counts.unit).collect::<Vec<_>>()));
-            for counts in units {
-                let new = || Build { finished: None, cut_off: None, profile: file.clone() };
-                let build = builds.entry(counts.unit).or_insert_with(new);
-                let merge = if counts.runs.cut_off > 0 { &mut build.cut_off } else { &mut build.finished };
-                let one = ProfileFile { path: file.clone(), kind, units: vec![counts] };
-                let merge = merge.get_or_insert_with(|| Merge::with_binaries(&candidates));
-                merge.add(one, 1).map_err(into_report)?;
-            }
-        }
+        let Collected { builds, units_of, mut tests } = Collected::read(profiles, &candidates, by_test)?;
         let all = builds.len();
         let mut gone: BTreeMap<UnitId, UnitError> = BTreeMap::new();
         let mut doc_tests = 0u64;
-        for (unit, Build { finished, cut_off, profile }) in builds {
+        for (unit, Build { sums, profile }) in builds {
             let binary = named.remove(&unit);
-            for counts in finished.into_iter().chain(cut_off).flat_map(Merge::finish) {
+            for counts in sums.finish() {
                 match open_binary(&profile, &counts, binary.as_slice()) {
                     Ok(binary) => {
                         let recovered = recover(&binary, &counts).map_err(into_report)?;
                         let bounds = Bounds::of(&binary, &counts, &recovered);
-                        self.add((binary, recovered), bounds)?;
+                        self.add((binary, recovered), bounds, tests.remove(&unit).unwrap_or_default())?;
                     }
                     Err(UnitError::BinaryGone { binary, .. }) if is_of_doc_test(&binary) => doc_tests += 1,
                     Err(error @ (UnitError::BinaryGone { .. } | UnitError::OtherBuild { .. })) => {
@@ -213,8 +222,8 @@ impl Programs {
         Ok(())
     }
 
-    /// Adds a build that has run.
-    fn add(&mut self, recovery: Recovery, bounds: Option<Bounds>) -> Result<()> {
+    /// Adds a build that has run, with what each test has counted of it.
+    fn add(&mut self, recovery: Recovery, bounds: Option<Bounds>, tests: Vec<(String, UnitCounts)>) -> Result<()> {
         self.doubted.add(&recovery);
         self.units.insert(recovery.0.unit());
         self.ran.add(&recovery);
@@ -236,10 +245,27 @@ impl Programs {
         if is_of_doc_test(&path) {
             doc_tests::leave_out(&mut map);
         }
-        let (least, without_places) = table(&units, &map)?;
-        self.without_places += without_places;
+        let mut least = CounterTable::default();
+        self.without_places += fill(&mut least, &counted, &units, &map)?;
         let unit_of = |profile| loaded.binaries().map(|binary| Unit::new(binary.map(), profile)).collect::<Vec<_>>();
-        let most = most.as_ref().map(|most| Ok::<_, miette::Report>(table(&unit_of(most), &map)?.0)).transpose()?;
+        let filled = |profile| {
+            let (mut table, units) = (CounterTable::default(), unit_of(profile));
+            fill(&mut table, &coverage_counters(&units), &units, &map)?;
+            Ok::<_, miette::Report>(table)
+        };
+        let most = most.as_ref().map(filled).transpose()?;
+        let binary = loaded.binaries().next();
+        for (test, counts) in tests {
+            let Some(binary) = binary else { continue };
+            let recovered = recover(binary, &counts).map_err(into_report)?;
+            let profile = Bounds::of(binary, &counts, &recovered).map_or(recovered, |bounds| bounds.least);
+            let units = [Unit::new(binary.map(), &profile)];
+            // What did not run in a test is not kept.
+            let mut counted = coverage_counters(&units);
+            counted.functions.retain(|_, values| values.iter().any(|&value| value > 0));
+            let table = self.tests.entry(test).or_default().entry(self.programs.len()).or_default();
+            fill(table, &counted, &units, &map)?;
+        }
         self.programs.push(Program { map, least, most });
         Ok(())
     }
@@ -257,10 +283,14 @@ impl Programs {
     }
 }
 
-/// The counters of the units of a program, with how many functions that were left early have no known lines.
-fn table(units: &[Unit<'_>], map: &CoverageMap) -> Result<(CounterTable, u64)> {
-    let counted = coverage_counters(units);
-    let mut table = CounterTable::default();
+/// Adds the counters of a program to a table, with what is too much in them. Tells how many functions that were left
+/// early have no known lines.
+fn fill(
+    table: &mut CounterTable,
+    counted: &CoverageCounters<'_>,
+    units: &[Unit<'_>],
+    map: &CoverageMap,
+) -> Result<u64> {
     for (function, values) in &counted.functions {
         table.add(name_hash(&function.name), function.hash, values).into_diagnostic()?;
     }
@@ -275,8 +305,11 @@ fn table(units: &[Unit<'_>], map: &CoverageMap) -> Result<(CounterTable, u64)> {
             table.correct(name_hash(&function.name), function.hash, corrections);
         }
     }
-    Ok((table, without_places))
+    Ok(without_places)
 }
+
+/// What a program has counted that did not run.
+static EMPTY: LazyLock<CounterTable> = LazyLock::new(CounterTable::default);
 
 /// Is it the program of a documentation test? rustdoc gives all of them one name, and cargo gives it to none.
 fn is_of_doc_test(program: &Path) -> bool {
