@@ -29,7 +29,7 @@ pub fn write(coverage: &RegionCoverage<'_>, wanted: impl Fn(&str) -> bool, out: 
         files.push(json!({
             "filename": path,
             "segments": view.segments.iter().map(segment).collect::<Vec<_>>(),
-            "branches": view.branches.iter().map(|found| branch(found, 0)).collect::<Vec<_>>(),
+            "branches": view.branches.iter().map(|found| branch(found, found.region.file.0)).collect::<Vec<_>>(),
             "expansions": [],
             "mcdc_records": [],
             "summary": summary(&sums),

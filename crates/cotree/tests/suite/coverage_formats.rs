@@ -42,9 +42,11 @@ fn sums(summary: &Value) -> Vec<(String, u64, u64)> {
 }
 
 const LOOPS: &str = "
+#define BOTH(x, y) ((x) && (y))
+#define ANY(x, y) (BOTH(x, 2) || (y))
 static int unused(int n) { return n; }
 static int some(int n) {
-    if (n > 7) return 1;
+    if (BOTH(n > 6, n != 7) || ANY(n < -3, n > 50)) return 1;
     return n % 2 == 1 && n > 2 ? 2 : 3;
 }
 int main(int count, char **words) {
