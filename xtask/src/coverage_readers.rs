@@ -93,20 +93,24 @@ fn profile(language: &str, context: &Context, folder: &Path) -> Result<(PathBuf,
         fs::write(package.join("Cargo.toml"), manifest)?;
         fs::copy(sources.join("generics.rs"), package.join("src/main.rs"))?;
         let mut cargo = context.cotree();
-        cargo.args(["--coverage", "cargo", "run", "--quiet"]).current_dir(&package).env("COTREE_FILE", &run);
+        cargo.args(["--coverage", "--mcdc", "cargo", "run", "--quiet"]).current_dir(&package).env("COTREE_FILE", &run);
         command::succeed(&mut cargo)?;
         return Ok((run, package));
     }
     let program = folder.join("program");
     if language == "C" {
         let lua = programs::lua(&context.sources, Workload::Small)?;
-        command::succeed(&mut lua.build(context.cotree_cc(&["--coverage"], false), &["-O0", "-g"], &program))?;
+        command::succeed(&mut lua.build(
+            context.cotree_cc(&["--coverage", "--mcdc"], false),
+            &["-O0", "-g"],
+            &program,
+        ))?;
         let mut lua_run = Command::new(&program);
         command::output(lua_run.args(&lua.runs[0]).current_dir(folder).env("COTREE_FILE", &run))?;
         let home = lua.sources.first().and_then(|source| source.parent()).unwrap_or(folder).to_owned();
         return Ok((run, home));
     }
-    let mut build = context.cotree_cc(&["--coverage"], true);
+    let mut build = context.cotree_cc(&["--coverage", "--mcdc"], true);
     build.args(["-O0", "-g", "a.cc", "b.cc", "-o"]).arg(&program).current_dir(&sources);
     command::succeed(&mut build)?;
     command::succeed(Command::new(&program).current_dir(folder).env("COTREE_FILE", &run))?;
@@ -134,13 +138,13 @@ fn check(language: &str, context: &Context) -> Result<String> {
         perl
     };
     let mut readers = 0;
-    let mut reads = |command: &mut Command| -> Result<()> {
+    let mut reads = |command: &mut Command| -> Result<String> {
         let output = command::output(command.current_dir(&folder))?;
         let said = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).to_lowercase()).concat();
         let warns = ["warning", "error", "uninitialized"].iter().any(|word| said.contains(word));
         ensure!(output.status.success() && !warns, "{command:?}: {said}");
         readers += 1;
-        Ok(())
+        Ok(said)
     };
     for (name, arguments) in [("map", &["coverage", "--lcov"][..]), ("edge", &edge)] {
         let plain = write(&format!("{name}.info"), arguments)?;
@@ -149,8 +153,14 @@ fn check(language: &str, context: &Context) -> Result<String> {
         reads(Command::new("lcov").args(["--rc", "lcov_branch_coverage=1", "--summary"]).arg(&plain))?;
         reads(Command::new(python.join("lcov_cobertura")).args(["-o", "converted.xml"]).arg(&plain))?;
         // Of C and C++, lcov 2 takes only tracefiles with the ends of functions: it guesses them, and wrongly.
-        reads(second("genhtml").args(["--branch-coverage", "-o", "pages.2"]).arg(&ends))?;
-        reads(second("lcov").args(["--branch-coverage", "--summary"]).arg(&ends))?;
+        reads(second("genhtml").args(["--branch-coverage", "--mcdc-coverage", "-o", "pages.2"]).arg(&ends))?;
+        let said = reads(second("lcov").args(["--branch-coverage", "--mcdc-coverage", "--summary"]).arg(&ends))?;
+        // What lcov counts of MC/DC is what the tracefile, and so the table, has: each condition is true and false.
+        let text = fs::read_to_string(&ends)?;
+        let sum = |record: &str| text.lines().filter_map(|line| line.strip_prefix(record)?.parse::<u64>().ok()).sum();
+        let (found, hit): (u64, u64) = (sum("MCF:"), sum("MCH:"));
+        ensure!((name == "map") == (found > 0), "{found} outcomes of conditions in {name}");
+        ensure!(found == 0 || said.contains(&format!("({hit} of {found} ")), "{hit} of {found}: {said}");
     }
     let xml = write("cobertura.xml", &["coverage", "--cobertura"])?;
     reads(Command::new(python.join("pycobertura")).arg("show").arg(&xml).arg("--source").arg(&sources))?;

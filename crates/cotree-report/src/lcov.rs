@@ -122,6 +122,7 @@ impl<'a> Tracefile<'a> {
             }
             if !coverage.lines.is_empty() {
                 let file = FileRecords {
+                    decisions: Vec::new(),
                     path: path.clone(),
                     functions: records,
                     branches: branch_records(&coverage, exclusions, self.options),

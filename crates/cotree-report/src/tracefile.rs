@@ -21,6 +21,8 @@ pub struct FileRecords {
     pub functions: Vec<FunctionRecord>,
     /// The branches, by lines.
     pub branches: Vec<BranchRecord>,
+    /// The decisions of several conditions, by lines.
+    pub decisions: Vec<DecisionRecord>,
     /// How often each line ran.
     pub lines: BTreeMap<u32, u64>,
 }
@@ -56,6 +58,24 @@ pub struct OutcomeRecord {
     pub count: u64,
     /// Whether only an exception leads to it.
     pub exceptional: bool,
+}
+
+/// A decision (MC/DC).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DecisionRecord {
+    /// The line.
+    pub line: u32,
+    /// The conditions that are not constant, in the order of the text.
+    pub conditions: Vec<ConditionRecord>,
+}
+
+/// A condition of a decision.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConditionRecord {
+    /// The text, or what else tells it apart.
+    pub text: String,
+    /// How often it was false, and how often true, in vectors that show it to be independent.
+    pub shown: [u64; 2],
 }
 
 /// How outcomes of one line are numbered.
@@ -117,6 +137,7 @@ impl FileRecords {
         writeln!(out, "SF:{}", visible::name(&self.path))?;
         self.write_functions(form, out)?;
         let untold = self.write_branches(form, out)?;
+        self.write_decisions(out)?;
         for (line, count) in &self.lines {
             writeln!(out, "DA:{line},{count}")?;
         }
@@ -197,6 +218,37 @@ impl FileRecords {
     }
 }
 
+impl FileRecords {
+    /// Writes MC/DC as lcov 2 reads it; others skip it. lcov tells the decisions of a line apart by how many conditions
+    /// they have, so that those of a line that have equally many are written as one.
+    fn write_decisions(&self, out: &mut dyn Write) -> io::Result<()> {
+        let (mut found, mut hit) = (0, 0);
+        for on_line in self.decisions.chunk_by(|a, b| a.line == b.line) {
+            let line = on_line[0].line;
+            let mut sizes: Vec<usize> = on_line.iter().map(|decision| decision.conditions.len()).collect();
+            sizes.sort_unstable();
+            let groups: Vec<Vec<&ConditionRecord>> = if sizes.windows(2).any(|pair| pair[0] == pair[1]) {
+                vec![on_line.iter().flat_map(|decision| &decision.conditions).collect()]
+            } else {
+                on_line.iter().map(|decision| decision.conditions.iter().collect()).collect()
+            };
+            for group in groups {
+                for (index, ConditionRecord { text, shown }) in group.iter().enumerate() {
+                    for (sense, count) in [('t', shown[1]), ('f', shown[0])] {
+                        writeln!(out, "MCDC:{line},{},{sense},{count},{index},{}", group.len(), visible::name(text))?;
+                        found += 1;
+                        hit += u64::from(count > 0);
+                    }
+                }
+            }
+        }
+        if found > 0 {
+            writeln!(out, "MCF:{found}\nMCH:{hit}")?;
+        }
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -227,6 +279,23 @@ mod tests {
         let (form, _) = text(&records, true);
         let expected = "SF:a.c\nFNL:0,3,5\nFNA:0,1,f(int; int)\nFNL:1,9,11\nFNA:1,1,f(int; int):9\n";
         assert!(form.starts_with(expected), "{form}");
+    }
+
+    #[test]
+    fn decisions_of_a_line_are_told_apart_by_their_sizes() {
+        let decision = |line, conditions: &[(&str, [u64; 2])]| DecisionRecord {
+            line,
+            conditions: conditions.iter().map(|&(text, shown)| ConditionRecord { text: text.into(), shown }).collect(),
+        };
+        let (ab, cd) = ([("a", [1, 2]), ("b", [0, 0])], [("c,d", [0, 3]), ("e", [1, 1])]);
+        let decisions = vec![decision(3, &ab), decision(3, &[("f", [0, 1])]), decision(4, &ab), decision(4, &cd)];
+        let records = FileRecords { path: "a.c".into(), decisions, ..FileRecords::default() };
+        let (form, _) = text(&records, false);
+        let expected = "MCDC:3,2,t,2,0,a\nMCDC:3,2,f,1,0,a\nMCDC:3,2,t,0,1,b\nMCDC:3,2,f,0,1,b\n\
+            MCDC:3,1,t,1,0,f\nMCDC:3,1,f,0,0,f\n\
+            MCDC:4,4,t,2,0,a\nMCDC:4,4,f,1,0,a\nMCDC:4,4,t,0,1,b\nMCDC:4,4,f,0,1,b\n\
+            MCDC:4,4,t,3,2,c,d\nMCDC:4,4,f,0,2,c,d\nMCDC:4,4,t,1,3,e\nMCDC:4,4,f,1,3,e\nMCF:14\nMCH:8\n";
+        assert!(form.contains(expected), "{form}");
     }
 
     #[test]

@@ -189,7 +189,13 @@ impl Source {
         let branches = self.branches.into_iter();
         let branches =
             branches.flat_map(|(line, blocks)| blocks.into_iter().map(move |(_, outcomes)| branch(line, outcomes)));
-        FileRecords { path, functions: functions.collect(), branches: branches.collect(), lines: self.lines }
+        FileRecords {
+            path,
+            functions: functions.collect(),
+            branches: branches.collect(),
+            decisions: Vec::new(),
+            lines: self.lines,
+        }
     }
 }
 
@@ -213,6 +219,7 @@ mod tests {
             outcomes: counts.iter().map(|&count| OutcomeRecord { count, exceptional: count == 7 }).collect(),
         };
         let records = FileRecords {
+            decisions: Vec::new(),
             path: "/p/a:b.c".into(),
             functions: vec![function(1, "f(int; int)", 0), function(5, "main", 3)],
             branches: vec![branch(2, true, &[0, 4]), branch(2, true, &[7]), branch(6, false, &[0, 0])],

@@ -15,6 +15,8 @@ pub struct CountedDecision {
     pub start: Place,
     /// Where it ends: behind its last character.
     pub end: Place,
+    /// The line of the function's own file that it stands on: the one that uses the macro, if it is written in one.
+    pub line: u32,
     /// The conditions, in the order of the text.
     pub conditions: Vec<DecisionCondition>,
     /// Whether the outcomes of the decision are known. Else they are those that they would be without negations around

@@ -5,6 +5,7 @@
 
 use super::decision::{CountedDecision, DecisionCondition};
 use super::functions::CountedFunction;
+use super::uses::uses;
 use cotree_core::decision::{Decision, Next, Numbering};
 use cotree_profile::coverage::{Counter, MappedFunction, Region, RegionKind, VirtualFile};
 
@@ -81,11 +82,14 @@ impl CountedFunction<'_> {
                 constant: taken == Counter::Zero || not_taken == Counter::Zero,
             }
         };
+        let VirtualFile(file) = mapped.region.file;
+        let used = uses(self.function, self.main_file)[file as usize];
         Some(CountedDecision {
             path: self.path(mapped.region.file).to_owned(),
             symbol: self.function.symbol().to_owned(),
             start: mapped.region.start,
             end: mapped.region.end,
+            line: used.unwrap_or(mapped.region.start).line,
             conditions: decision.order().iter().map(condition).collect(),
             // No code was made of functions that nobody uses.
             knows_outcomes: opposite.is_some() && structural_hash != 0,

@@ -32,6 +32,7 @@ pub mod conditions;
 pub mod cuts;
 pub mod decision;
 mod decision_json;
+pub mod decision_records;
 pub mod decision_text;
 pub mod decisions;
 pub mod doc_tests;

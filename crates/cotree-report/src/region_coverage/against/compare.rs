@@ -248,6 +248,7 @@ mod tests {
             outcomes: counts.iter().map(|&count| OutcomeRecord { count, exceptional: false }).collect(),
         };
         FileRecords {
+            decisions: Vec::new(),
             path: "a.c".into(),
             functions: functions.iter().map(function).collect(),
             branches: branches.iter().map(branch).collect(),
