@@ -86,8 +86,8 @@ pub(crate) fn take_counters(module: &mut Module, decisions: bool) -> Result<(), 
         let section = section_of_names(&names);
         module.append_assembly(&section);
     }
-    if !outcomes.is_empty() {
-        module.append_assembly(&section::assembly(section::ONCE_PER_MODULE, &outcomes));
+    if decisions || !vectors.is_empty() {
+        module.append_assembly(&section::of_map(&outcomes));
     }
     module.sweep();
     module.delete_variable(UNUSED_NAMES);

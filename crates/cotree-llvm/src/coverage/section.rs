@@ -6,6 +6,11 @@ use std::fmt::Write as _;
 /// The flags of a part that each module has for itself.
 pub(super) const ONCE_PER_MODULE: &str = "\"aR\",@progbits";
 
+/// Assembly that says that a module's decisions are counted, with lines on the outcomes of some.
+pub(super) fn of_map(outcomes: &str) -> String {
+    assembly(ONCE_PER_MODULE, &format!("C\t1\n{outcomes}"))
+}
+
 /// Assembly that writes a part with these flags of the section.
 pub(super) fn assembly(flags: &str, text: &str) -> String {
     let mut out = format!("\t.pushsection {DECISIONS},{flags}\n");

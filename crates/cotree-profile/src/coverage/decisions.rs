@@ -120,6 +120,7 @@ pub(super) fn read(section: &[u8], names: &mut Vec<String>) -> Result<Section, C
                 let file = file_of(&path, names);
                 failures.insert(NotFollowed { file, start: Some(start).filter(|at| at.line > 0), reason });
             }
+            "C" => {}
             "O" => outcomes.add(rest).ok_or_else(faulty)?,
             _ => return Err(faulty()),
         }

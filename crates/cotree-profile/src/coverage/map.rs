@@ -24,6 +24,8 @@ pub struct CoverageMap {
     pub not_followed: Vec<NotFollowed>,
     /// What the compiler's map does not say of the outcomes of its decisions.
     pub outcomes: Outcomes,
+    /// Whether the build counts decisions, of which there may be none.
+    pub counts_decisions: bool,
 }
 
 /// The sections that make up a coverage map.
@@ -62,9 +64,10 @@ impl CoverageMap {
                 little_endian: elf.is_little_endian(),
             };
             let decisions = section(DECISIONS).map_err(damaged)?.unwrap_or_default();
+            let counts_decisions = !decisions.is_empty();
             let map = Self::decode(&sections).and_then(|mut map| {
                 let Section { decisions, not_followed, outcomes } = decisions::read(decisions, &mut map.files)?;
-                Ok(Self { decisions, not_followed, outcomes, ..map })
+                Ok(Self { decisions, not_followed, outcomes, counts_decisions, ..map })
             });
             map.map_err(|fault| CoverageMapError::Damaged { path: path.to_owned(), fault })
         })

@@ -138,6 +138,7 @@ impl<'m> RegionCoverage<'m> {
             possible.exclude(markers.clone());
         }
         self.functions.iter_mut().for_each(|function| function.exclude(&markers));
+        self.source_decisions.exclude(&markers);
         self.markers = markers;
     }
 

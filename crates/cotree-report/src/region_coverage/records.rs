@@ -35,10 +35,10 @@ fn of_file(coverage: &RegionCoverage<'_>, path: &str, names: Names) -> FileRecor
             outcomes: condition.outcomes().map(|count| OutcomeRecord { count, exceptional: false }).collect(),
         })
         .collect();
-    let of_rust = coverage.source_decisions.conditions(path).map(|(line, outcomes)| BranchRecord {
-        line,
-        reached: outcomes.iter().any(|&count| count > 0),
-        outcomes: outcomes.iter().map(|&count| OutcomeRecord { count, exceptional: false }).collect(),
+    let of_rust = coverage.source_decisions.conditions(path).map(|counted| BranchRecord {
+        line: counted.condition.start.line,
+        reached: counted.outcomes().iter().any(|&count| count > 0),
+        outcomes: counted.outcomes().iter().map(|&count| OutcomeRecord { count, exceptional: false }).collect(),
     });
     records.branches.extend(of_rust);
     records.lines = coverage.file(path).lines().lines().collect();

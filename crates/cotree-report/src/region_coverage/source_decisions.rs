@@ -4,9 +4,11 @@
 
 use super::decision::{CountedDecision, DecisionCondition};
 use super::ratio::Ratio;
+use crate::exclusions::Markers;
 use crate::terminal::counted;
-use cotree_profile::coverage::{CounterTable, Counters, CoverageMap, NotFollowed, SourceDecision};
+use cotree_profile::coverage::{CounterTable, Counters, CoverageMap, NotFollowed, SourceCondition, SourceDecision};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 /// The decisions of Rust in some executables.
 #[derive(Clone, Debug, Default)]
@@ -15,6 +17,30 @@ pub struct SourceDecisions<'m> {
     decisions: BTreeMap<&'m str, BTreeMap<Key, Counts<'m>>>,
     /// Per path: where decisions were not followed, and why. No place: nowhere in the file.
     not_followed: BTreeMap<&'m str, BTreeSet<Failure<'m>>>,
+    /// What markers in the sources exclude.
+    markers: Markers,
+    /// Decisions are counted in some code.
+    pub are_counted: bool,
+}
+
+/// A condition of a decision, with its counts.
+#[derive(Clone, Copy, Debug)]
+pub struct CountedCondition<'m> {
+    /// The condition.
+    pub condition: &'m SourceCondition,
+    /// How often it was true.
+    pub taken: u64,
+    /// How often it was false.
+    pub not_taken: u64,
+}
+
+/// A decision that was not followed, or not in all of its code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unfollowed<'m> {
+    /// Line and column where it begins. `None`: all decisions of the file.
+    pub place: Option<(u32, u32)>,
+    /// What hindered it, behind `decision`.
+    pub reason: &'m str,
 }
 
 /// Line and column of a decision that was not followed, none for all of a file, and the reason.
@@ -39,6 +65,7 @@ impl<'m> SourceDecisions<'m> {
     pub fn new(executables: &[(&'m CoverageMap, &CounterTable)]) -> Self {
         let mut all = Self::default();
         for (map, table) in executables {
+            all.are_counted |= map.counts_decisions;
             for decision in &map.decisions {
                 let counts = all.decisions.entry(map.path(decision.file)).or_default();
                 let key = (decision.start.line, decision.start.column, decision.hash);
@@ -59,6 +86,11 @@ impl<'m> SourceDecisions<'m> {
         all
     }
 
+    /// Leaves out what markers in the sources exclude.
+    pub fn exclude(&mut self, markers: &Markers) {
+        self.markers = markers.clone();
+    }
+
     /// The decisions of a file that were followed, or that no code was made of.
     fn followed(&self, path: &str) -> impl Iterator<Item = &Counts<'m>> {
         let failed = self.not_followed.get(path);
@@ -74,24 +106,34 @@ impl<'m> SourceDecisions<'m> {
     /// The decisions of several conditions.
     #[must_use]
     pub fn decisions(&self, path: &str) -> Vec<CountedDecision> {
-        let several = self.followed(path).filter(|counts| counts.decision.conditions.len() > 1);
+        let excluded = self.markers.of(path);
+        let wanted = |counts: &&Counts<'_>| {
+            let line = counts.decision.start.line;
+            counts.decision.conditions.len() > 1 && !excluded.is_some_and(|excluded| excluded.branch(line))
+        };
+        let several = self.followed(path).filter(wanted);
         several.filter_map(|counts| counts.decision(path)).collect()
     }
 
-    /// Lines of conditions, with how often each was true and false.
-    pub fn conditions(&self, path: &str) -> impl Iterator<Item = (u32, [u64; 2])> {
-        self.followed(path).flat_map(|counts| {
+    /// The conditions of decisions, also of those of a single condition.
+    pub fn conditions(&self, path: &str) -> impl Iterator<Item = CountedCondition<'m>> {
+        let all = self.followed(path).flat_map(|counts| {
             let outcomes = |index: usize| counts.outcomes.get(index).copied().unwrap_or(0);
-            let all = counts.decision.conditions.iter().enumerate();
-            all.map(move |(index, condition)| (condition.start.line, [outcomes(2 * index + 1), outcomes(2 * index)]))
-        })
+            counts.decision.conditions.iter().enumerate().map(move |(index, condition)| CountedCondition {
+                condition,
+                taken: outcomes(2 * index + 1),
+                not_taken: outcomes(2 * index),
+            })
+        });
+        let excluded = self.markers.of(path);
+        all.filter(move |counted| !excluded.is_some_and(|excluded| excluded.branch(counted.condition.start.line)))
     }
 
     /// How many outcomes conditions have, and how many occurred.
     #[must_use]
     pub fn branches(&self, path: &str) -> Ratio {
         let mut ratio = Ratio::default();
-        self.conditions(path).flat_map(|(_, outcomes)| outcomes).for_each(|count| ratio.count(count > 0));
+        self.conditions(path).flat_map(CountedCondition::outcomes).for_each(|count| ratio.count(count > 0));
         ratio
     }
 
@@ -112,12 +154,27 @@ impl<'m> SourceDecisions<'m> {
         })
     }
 
-    /// Lines about the decisions that could not be followed.
-    pub fn not_followed(&self, path: &str) -> impl Iterator<Item = String> {
-        self.not_followed.get(path).into_iter().flatten().map(|&(place, reason)| match place {
-            Some((line, column)) => format!("{line}:{column}: not followed: {}", told(reason)),
-            None => format!("not followed: {}", told(reason)),
-        })
+    /// The decisions that could not be followed.
+    pub fn not_followed(&self, path: &str) -> impl Iterator<Item = Unfollowed<'m>> {
+        let all = self.not_followed.get(path).into_iter().flatten();
+        all.map(|&(place, reason)| Unfollowed { place, reason: told(reason) })
+    }
+}
+
+impl CountedCondition<'_> {
+    /// How often each outcome was seen: true before false.
+    #[must_use]
+    pub fn outcomes(self) -> [u64; 2] {
+        [self.taken, self.not_taken]
+    }
+}
+
+impl fmt::Display for Unfollowed<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some((line, column)) = self.place {
+            write!(out, "{line}:{column}: ")?;
+        }
+        write!(out, "not followed: {}", self.reason)
     }
 }
 
@@ -139,7 +196,7 @@ impl Counts<'_> {
     fn decision(&self, path: &str) -> Option<CountedDecision> {
         let SourceDecision { start, end, conditions, graph, .. } = self.decision;
         let numbering = graph.numbering()?;
-        let condition = |(number, condition): (u16, &cotree_profile::coverage::SourceCondition)| DecisionCondition {
+        let condition = |(number, condition): (u16, &SourceCondition)| DecisionCondition {
             number,
             start: condition.start,
             end: condition.end,
@@ -151,6 +208,7 @@ impl Counts<'_> {
             symbol: String::new(),
             start: *start,
             end: *end,
+            line: start.line,
             conditions: (0..).zip(conditions).map(condition).collect(),
             knows_outcomes: true,
             table: graph.table(&numbering, &self.vectors),

@@ -19,6 +19,8 @@ pub struct CoverageTable {
     pub total: FileSummary,
     /// How much more may have run.
     pub more: More,
+    /// Whether decisions are counted, if there are any.
+    pub counts_decisions: bool,
 }
 
 /// The coverage of a file.
@@ -45,7 +47,9 @@ impl CoverageTable {
         let mut paths: Vec<&str> = coverage.paths().filter(|path| wanted(path)).collect();
         paths.sort_unstable();
         paths.dedup();
-        let mut table = Self { files: Vec::new(), total: FileSummary::default(), more: More::default() };
+        let counts_decisions = coverage.source_decisions.are_counted;
+        let (total, more) = (FileSummary::default(), More::default());
+        let mut table = Self { files: Vec::new(), total, more, counts_decisions };
         for path in paths {
             let summary = coverage.summary(path);
             if summary.functions.total == 0 && summary.lines.total == 0 {
@@ -56,7 +60,7 @@ impl CoverageTable {
             table.more.add(unsure.more);
             let missing = missing(coverage, path, &unsure);
             let decisions = decisions(coverage, path);
-            let not_followed = coverage.source_decisions.not_followed(path).collect();
+            let not_followed = coverage.source_decisions.not_followed(path).map(|found| found.to_string()).collect();
             table.files.push(FileCoverage { path: path.into(), summary, missing, unsure, decisions, not_followed });
         }
         table
@@ -68,7 +72,7 @@ impl CoverageTable {
     /// If the output can't be written.
     pub fn write_text(&self, prefix: &str, missing: bool, style: Style, out: &mut dyn Write) -> io::Result<()> {
         let short = |path: &str| path.strip_prefix(prefix).map_or(path, |rest| rest.trim_start_matches('/')).to_owned();
-        let has_decisions = self.total.mcdc.total > 0;
+        let has_decisions = self.counts_decisions || self.total.mcdc.total > 0;
         let has_unsure = self.more.lines > 0;
         let row = |name: String, summary: &FileSummary, unsure: u64| {
             let ratio =

@@ -10,8 +10,10 @@ use crate::region_coverage::functions::CountedFunction;
 use crate::region_coverage::line_runs::LineRuns;
 use crate::region_coverage::program::Group;
 use crate::region_coverage::segments::segments;
+use crate::region_coverage::source_decisions::{CountedCondition, SourceDecisions};
 use crate::terminal::{counted, grouped, percent};
 use crate::visible;
+use cotree_profile::coverage::{Place, Region, SourceCondition};
 use maud::{Markup, html};
 use std::collections::BTreeMap;
 
@@ -35,22 +37,55 @@ pub(super) type ByLine = BTreeMap<u32, Vec<Below>>;
 /// How much of a condition is shown.
 const LONGEST: usize = 80;
 
-/// Adds the conditions of the functions that are written in a file.
-pub(super) fn add_conditions(conditions: &[Condition<'_>], path: &str, text: Option<&Text>, below: &mut ByLine) {
-    for on_line in conditions.chunk_by(|a, b| a.at.line == b.at.line) {
-        let outcomes = || on_line.iter().flat_map(Condition::outcomes);
+/// A condition as it is shown.
+pub(super) struct Row {
+    line: u32,
+    name: Markup,
+    taken: Option<u64>,
+    not_taken: Option<u64>,
+}
+
+/// The conditions of the functions that are written in a file.
+pub(super) fn rows(conditions: &[Condition<'_>], path: &str, text: Option<&Text>) -> Vec<Row> {
+    let row = |condition: &Condition<'_>| Row {
+        line: condition.at.line,
+        name: name(condition, path, text),
+        taken: condition.taken,
+        not_taken: condition.not_taken,
+    };
+    conditions.iter().map(row).collect()
+}
+
+/// The conditions of decisions of Rust in a file.
+pub(super) fn rows_of_source(decisions: &SourceDecisions<'_>, path: &str, text: Option<&Text>) -> Vec<Row> {
+    let row = |counted: CountedCondition<'_>| {
+        let SourceCondition { start, end } = *counted.condition;
+        let name = match snippet(start, end, text) {
+            Some(own) => html! { code { (own) } },
+            None => html! { "column " (start.column) },
+        };
+        Row { line: start.line, name, taken: Some(counted.taken), not_taken: Some(counted.not_taken) }
+    };
+    decisions.conditions(path).map(row).collect()
+}
+
+/// Adds conditions below their lines.
+pub(super) fn add_conditions(mut rows: Vec<Row>, below: &mut ByLine) {
+    rows.sort_by_key(|row| row.line);
+    for on_line in rows.chunk_by(|a, b| a.line == b.line) {
+        let outcomes = || on_line.iter().flat_map(|row| [row.taken, row.not_taken].into_iter().flatten());
         let (all, seen) = (outcomes().count() as u64, outcomes().filter(|&count| count > 0).count() as u64);
         let body = html! {
             table.branches {
                 thead { tr { th { "Condition" } th { "true" } th { "false" } } }
                 tbody {
-                    @for condition in on_line {
-                        tr { th { (name(condition, path, text)) } (outcome(condition.taken)) (outcome(condition.not_taken)) }
+                    @for row in on_line {
+                        tr { th { (row.name) } (outcome(row.taken)) (outcome(row.not_taken)) }
                     }
                 }
             }
         };
-        below.entry(on_line[0].at.line).or_default().push(Below {
+        below.entry(on_line[0].line).or_default().push(Below {
             label: format!("{seen}/{all}"),
             title: format!("{seen} of {} of conditions seen", counted(all.into(), "outcome")),
             level: level(seen, all),
@@ -71,7 +106,8 @@ fn outcome(count: Option<u64>) -> Markup {
 
 /// What a condition is called: its text, if it is at hand.
 fn name(condition: &Condition<'_>, path: &str, text: Option<&Text>) -> Markup {
-    let own = snippet(condition, text.filter(|_| condition.path == path));
+    let Region { start, end, .. } = *condition.region;
+    let own = snippet(start, end, text.filter(|_| condition.path == path));
     let line = condition.region.start.line;
     html! {
         @if let Some(own) = own { code { (own) } " " }
@@ -87,13 +123,13 @@ fn name(condition: &Condition<'_>, path: &str, text: Option<&Text>) -> Markup {
 }
 
 /// The text of a condition, in one line.
-fn snippet(condition: &Condition<'_>, text: Option<&Text>) -> Option<String> {
-    let (text, region) = (text?, condition.region);
+fn snippet(start: Place, end: Place, text: Option<&Text>) -> Option<String> {
+    let text = text?;
     let mut all = String::new();
-    for line in region.start.line..=region.end.line.min(text.len()) {
+    for line in start.line..=end.line.min(text.len()) {
         let bytes = text.line(line);
-        let from = if line == region.start.line { region.start.column.saturating_sub(1) as usize } else { 0 };
-        let to = if line == region.end.line { region.end.column.saturating_sub(1) as usize } else { bytes.len() };
+        let from = if line == start.line { start.column.saturating_sub(1) as usize } else { 0 };
+        let to = if line == end.line { end.column.saturating_sub(1) as usize } else { bytes.len() };
         let part = bytes.get(from..to.min(bytes.len())).unwrap_or_default();
         all.push_str(&shown(&part[..part.len().min(4 * LONGEST)]));
         all.push(' ');

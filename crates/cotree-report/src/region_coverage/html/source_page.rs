@@ -1,8 +1,8 @@
 //! The pages of a file: its lines beside the list of its functions.
 
 use super::about::Pages;
-use super::below::{self, ByLine, add_conditions, add_instances};
-use super::decisions::add_decisions;
+use super::below::{self, ByLine, add_conditions, add_instances, rows, rows_of_source};
+use super::decisions::{add_decisions, add_source_decisions};
 use super::listing::{Listing, PART, listing, part_of};
 use super::marks::Noted;
 use super::overview::totals;
@@ -39,10 +39,16 @@ pub(super) fn write(
     let conditions = below::of_groups(&groups);
     let mut below = ByLine::new();
     groups.iter().for_each(|group| add_instances(group, pages.names, &mut below));
-    add_conditions(&conditions, file.path, text.as_ref(), &mut below);
-    add_decisions(&groups, file.path, pages.sources, pages.names, &mut below);
+    let of_rust = &coverage.source_decisions;
+    add_conditions(rows(&conditions, file.path, text.as_ref()), &mut below);
+    add_conditions(rows_of_source(of_rust, file.path, text.as_ref()), &mut below);
+    add_decisions(&groups, pages.sources, pages.names, &mut below);
+    add_source_decisions(of_rust, file.path, pages.sources, &mut below);
     let listed = functions(&groups, pages.names);
     let mut notes: Vec<String> = Vec::new();
+    if let Some(found) = of_rust.not_followed(file.path).find(|found| found.place.is_none()) {
+        notes.push(format!("No decision is counted: one {}.", found.reason));
+    }
     let Some(text) = text else {
         notes.push("The source is not there, so its lines are shown by their numbers.".into());
         let main = html! {
@@ -176,6 +182,10 @@ fn ranges(view: &FileView<'_>) -> Markup {
 /// The texts of a file that have a note: conditions with an outcome that was not seen, and uses of macros.
 fn noted(coverage: &RegionCoverage<'_>, path: &str, conditions: &[Condition<'_>]) -> Vec<Noted> {
     let mut all: Vec<Noted> = macros(coverage, path);
+    for counted in coverage.source_decisions.conditions(path).filter(|counted| counted.outcomes().contains(&0)) {
+        let note = format!("true {}, false {}", times(counted.taken), times(counted.not_taken));
+        all.push(Noted { start: counted.condition.start, end: counted.condition.end, class: "c", note });
+    }
     for condition in conditions.iter().filter(|condition| !condition.expanded && condition.outcomes().any(|n| n == 0)) {
         let outcome = |count: Option<u64>| count.map_or_else(|| "never possible".into(), times);
         let note = format!("true {}, false {}", outcome(condition.taken), outcome(condition.not_taken));

@@ -158,11 +158,25 @@ fn pages_of_cxx_agree_with_the_tracefile() {
 #[test]
 fn pages_of_rust_agree_with_the_tracefile() {
     let manifest = "[package]\nname = \"m\"\nversion = \"0.0.0\"\nedition = \"2021\"\n[workspace]\n";
-    let project = Project::new(&[("Cargo.toml", manifest), ("src/main.rs", source!("generics.rs").1)]);
-    succeed(project.cotree("--coverage cargo run --quiet").env("COTREE_FILE", "ours.cotree"));
+    let source = source!("generics.rs").1.replace("#[inline] fn small", "#[inline]\nfn small")
+        + "fn excluded(a: bool, b: bool) -> bool { a || b } // LCOV_EXCL_BR_LINE\n\
+           fn pattern(o: Option<u32>, n: u32) -> bool { if let Some(k) = o && k > n { true } else { false } }\n";
+    let source = source.replace("if n > 5 {", "if n > 5 && pattern(None, excluded(true, n > 2) as u32) {");
+    let manifest = manifest.replace("2021", "2024");
+    let source = source.replace("fn gen<", "fn generic<").replace("gen(", "generic(");
+    let project = Project::new(&[("Cargo.toml", &manifest), ("src/main.rs", &source)]);
+    succeed(project.cotree("--coverage --mcdc cargo run --quiet").env("COTREE_FILE", "ours.cotree"));
     let pages = compare(&project, "ours.cotree");
-    let lines = page_of(&pages, "main.rs").lines();
+    let page = page_of(&pages, "main.rs");
+    let lines = page.lines();
     assert!(lines.values().any(|line| line.class == "u") && lines.values().any(|line| line.class == "r"));
+    let line = |text: &str| lines.values().find(|line| line.text.contains(text)).expect("a line");
+    assert!(line("fn small").text.contains("MC/DC 2/2") && line("fn small").branches == (4, 4), "{lines:?}");
+    assert!(line("if n > 5").text.contains("MC/DC 0/2") && line("if n > 5").branches == (1, 4), "{lines:?}");
+    assert!(line("fn pattern").text.contains("MC/DC –") && line("fn pattern").text.contains("with a pattern"));
+    assert!(!line("fn excluded").text.contains("MC/DC") && line("fn excluded").branches == (0, 0), "{lines:?}");
+    let condition = page.all("span", "c").find(|condition| condition.text == "n > 5").expect("a condition");
+    assert_eq!(condition.attribute("title"), "true never, false once");
 }
 
 /// What a line has beyond its count: parts that did not run, what the preprocessor leaves out, macros.
@@ -217,7 +231,7 @@ fn decisions_stand_at_their_lines() {
     assert_eq!(vectors.text, "VectorC1C2decisiontimes1F-F12TTT2");
     let verdicts: Vec<&str> =
         page.within(page.all("ol", "verdicts").next().expect("verdicts"), "li").map(|li| li.text.as_str()).collect();
-    assert_eq!(verdicts, ["C1 a: independent by 1 and 2", "C2 b: not shown; missing T F -> F"]);
+    assert_eq!(verdicts, ["C1 a: independent by 1 and 2", "C2 b: not shown; missing T F → F"]);
     assert!(page.lines()[&2].text.contains("MC/DC 1/2"));
 }
 

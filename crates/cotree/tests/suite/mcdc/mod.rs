@@ -4,3 +4,4 @@ mod clang;
 mod random;
 mod rust;
 mod threads;
+mod views;
