@@ -1,8 +1,8 @@
 //! The decisions of a file as tracefiles have them: per condition, how often each of its outcomes was seen in vectors
 //! that show the condition to be independent.
 //!
-//! The instances of a template are one function, with the decisions of the instance in which most conditions were shown,
-//! as in [`super::summary`].
+//! The instances of a template are one function, with the decisions of the instance in which most conditions were
+//! shown, as in [`super::summary`].
 
 use super::decision::CountedDecision;
 use super::decision_text::text;

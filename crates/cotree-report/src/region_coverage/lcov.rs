@@ -1,8 +1,8 @@
 //! Coverage as a tracefile of lcov: lines, functions and branches that could have run, also those that were never
 //! compiled into code.
 //!
-//! Lines and branches are those of `llvm-cov export -format=lcov`; MC/DC is there if the build has it. The instances of a template are one function, so
-//! that lcov counts as many functions as [`super::table`] does.
+//! Lines and branches are those of `llvm-cov export -format=lcov`; MC/DC is there if the build has it. The instances of
+//! a template are one function, so that lcov counts as many functions as [`super::table`] does.
 
 use super::decision_records::decision_records;
 use super::program::RegionCoverage;
