@@ -148,6 +148,7 @@ fn unwinding_is_on_no_path() {
     let source = "#include <cstdlib>\nstruct Guard { ~Guard() { ++closed; } static int closed; };\nint Guard::closed;\n\
         static void risky(int n) {\n    if (n > 2)\n        throw n;\n}\n\
         static int tries(int n) {\n    try {\n        Guard guard;\n        risky(n);\n    } catch (int) {\n        return 1;\n    }\n    return 0;\n}\n\
+        inline int unused(int n) {\n    return n > 1 ? n : 2;\n}\n\
         int main(int, char **words) {\n    return tries(std::atoi(words[1])) > 1;\n}\n";
     let project = Project::new(&[("app.cc", source)]);
     project.ok("--coverage --profile trace c++ app.cc -o app");
@@ -167,4 +168,10 @@ fn unwinding_is_on_no_path() {
     assert_eq!(paths_of_tries(), (1, 2));
     run("3");
     assert_eq!(paths_of_tries(), (2, 2));
+    let said = project.cotree("coverage --prime-paths runs").output().expect("it starts");
+    let note = String::from_utf8_lossy(&said.stderr);
+    assert!(
+        note.contains("1 function without code of their own, whose paths are not known (unused(int), app.cc:"),
+        "{note}"
+    );
 }

@@ -1,9 +1,11 @@
 //! How many of the prime paths of each function ran: the strongest of the usual criteria of coverage by graphs (Ammann
 //! and Offutt 2016, §7.2.1), of which branches and pairs of branches are weaker forms.
 //!
-//! The graph is that of the function's blocks and EXIT, without what only unwinds ([`crate::unwinding`]): a path begins
-//! where the function or a handler does, and ends where it returns, throws or comes around.
+//! The graph is that of the function's blocks and EXIT, without what only unwinds ([`crate::unwinding`]) and without
+//! the panics of Rust's own checks ([`crate::checks`]): a path begins where the function or a handler does, and ends
+//! where it returns, throws or comes around.
 
+use crate::checks;
 use crate::method::path::route::Writer;
 use crate::names::Names;
 use crate::region_coverage::Ratio;
@@ -13,8 +15,10 @@ use crate::unwinding;
 use cotree_core::facts::{EdgeKind, Function};
 use cotree_core::graph::prime_paths::{PrimePath, PrimePaths, TooManyPaths};
 use cotree_core::ids::{Block, IdMap};
+use cotree_profile::coverage::{CoverageMap, Region};
 use cotree_profile::method::trace::prime_paths::{FollowedFunctions, FollowedPaths};
 use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::{self, Write};
 
 /// The prime paths of the functions of a unit.
@@ -54,8 +58,9 @@ impl UnitPaths {
 fn prime_paths(function: &Function, most: usize) -> Option<Result<PrimePaths, TooManyPaths>> {
     let cfg = function.cfg().ok()?;
     let unwinds = unwinding::blocks(function, &cfg);
+    let fails = checks::failing_blocks(function);
     let exit = function.exit();
-    let stays = |block: Block| block == exit || !unwinds[block.index()];
+    let stays = |block: Block| block == exit || (!unwinds[block.index()] && !fails[block.index()]);
     let edges: Vec<(Block, Block)> = function
         .edges
         .iter()
@@ -75,10 +80,17 @@ pub struct PrimePathTable {
     functions: Vec<FunctionPaths>,
     /// Functions that have more paths than are listed: where they are, and their names.
     too_many: Vec<(String, String)>,
+    /// Places of functions that have code in some program.
+    with_code: BTreeSet<MappedPlace>,
+    /// Functions of the compiler's coverage map that have none in one, by place.
+    without_code: BTreeMap<MappedPlace, String>,
     most: usize,
     /// All paths, and those that ran.
     pub total: Ratio,
 }
+
+/// Where a function of the compiler's coverage map begins: file, line and column. All its instances begin there.
+type MappedPlace = (String, u32, u32);
 
 /// The prime paths of a function.
 #[derive(Clone, Debug)]
@@ -164,21 +176,57 @@ impl PrimePathTable {
         self.functions.sort_by(|a, b| (&a.file, a.line, &a.name).cmp(&(&b.file, b.line, &b.name)));
     }
 
+    /// Adds what the compiler's coverage map knows of functions that have no code in the unit: the compiler made none,
+    /// or put all of it into others.
+    pub fn add_map(&mut self, unit: &Unit<'_>, map: &CoverageMap, names: Names, wanted: impl Fn(&str) -> bool) {
+        let symbols: HashSet<&str> = unit.functions().map(|function| function.facts.symbol.as_str()).collect();
+        for function in &map.functions {
+            let begin = |region: &&Region| function.main_file() == Some(region.file);
+            let Some(region) = function.regions.iter().find(begin) else { continue };
+            let path = map.path(function.files[region.file.0 as usize]);
+            let place = (path.to_owned(), region.start.line, region.start.column);
+            if symbols.contains(function.symbol()) {
+                self.with_code.insert(place);
+            } else if wanted(path) {
+                self.without_code.entry(place).or_insert_with(|| names.show(function.symbol()));
+            }
+        }
+    }
+
+    /// Functions that have no code in any unit: where they are, and their names.
+    fn without_code(&self) -> impl Iterator<Item = (String, &str)> {
+        let missing = self.without_code.iter().filter(|(place, _)| !self.with_code.contains(*place));
+        missing.map(|((path, line, _), name)| {
+            (format!("{}:{line}", path.rsplit('/').next().unwrap_or(path)), name.as_str())
+        })
+    }
+
     /// Whether there is nothing to show.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.functions.is_empty() && self.too_many.is_empty()
     }
 
-    /// A sentence on the functions that have too many paths.
+    /// Sentences on functions whose paths do not count.
     #[must_use]
-    pub fn remark(&self) -> Option<String> {
-        let (place, name) = self.too_many.first()?;
-        let functions = counted(self.too_many.len() as u128, "function");
-        let (most, such) = (grouped(self.most as u128), if self.too_many.len() == 1 { "" } else { "such as " });
-        Some(format!(
-            "left out: {functions} with more than {most} prime paths ({such}{name}, {place}): --path-limit allows more"
-        ))
+    pub fn remarks(&self) -> Vec<String> {
+        let such_as = |count: usize, name: &str, place: &str| {
+            let such = if count == 1 { "" } else { "such as " };
+            (counted(count as u128, "function"), format!("({such}{name}, {place})"))
+        };
+        let mut remarks = Vec::new();
+        if let Some((place, name)) = self.too_many.first() {
+            let (functions, which) = such_as(self.too_many.len(), name, place);
+            let most = grouped(self.most as u128);
+            remarks.push(format!(
+                "left out: {functions} with more than {most} prime paths {which}: --path-limit allows more"
+            ));
+        }
+        if let Some((place, name)) = self.without_code().next() {
+            let (functions, which) = such_as(self.without_code().count(), name, &place);
+            remarks.push(format!("left out: {functions} without code of their own, whose paths are not known {which}"));
+        }
+        remarks
     }
 
     /// Writes the table for people, paths of files without what `prefix` says.
@@ -239,7 +287,8 @@ impl PrimePathTable {
                     missing: &function.missing,
                 })
                 .collect(),
-            too_many: self.too_many.iter().map(|(place, function)| TooManyDocument { function, place }).collect(),
+            too_many: self.too_many.iter().map(|(place, name)| LeftOut::new(name, place)).collect(),
+            without_code: self.without_code().map(|(place, name)| LeftOut::new(name, &place)).collect(),
         };
         serde_json::to_writer_pretty(&mut *out, &document)?;
         writeln!(out)
@@ -296,7 +345,8 @@ struct Document<'a> {
     ran: u64,
     total: u64,
     functions: Vec<FunctionDocument<'a>>,
-    too_many: Vec<TooManyDocument<'a>>,
+    too_many: Vec<LeftOut<'a>>,
+    without_code: Vec<LeftOut<'a>>,
 }
 
 #[derive(Serialize)]
@@ -310,7 +360,13 @@ struct FunctionDocument<'a> {
 }
 
 #[derive(Serialize)]
-struct TooManyDocument<'a> {
+struct LeftOut<'a> {
     function: &'a str,
-    place: &'a str,
+    place: String,
+}
+
+impl<'a> LeftOut<'a> {
+    fn new(function: &'a str, place: &str) -> Self {
+        Self { function, place: place.to_owned() }
+    }
 }

@@ -4,12 +4,14 @@ use super::super::input::{Binaries, Input, Reader};
 use super::super::into_report;
 use super::super::sources::SourceArgs;
 use super::super::vouched::{Doubted, Vouched};
+use super::programs::find_binaries;
 use super::share::share;
 use crate::folder::Folder;
 use crate::lines;
 use clap::Args;
 use cotree_core::method::Method;
 use cotree_profile::binary::UnitId;
+use cotree_profile::coverage::{CoverageMap, CoverageMapError};
 use cotree_profile::file::{ProfileFile, ProfileFormat};
 use cotree_profile::method::trace::UnitTables;
 use cotree_profile::method::trace::prime_paths::mark;
@@ -18,6 +20,7 @@ use cotree_profile::method::trace::thread::Thread;
 use cotree_profile::recover::Recovery;
 use cotree_report::method::trace::prime_paths::{PrimePathTable, UnitPaths};
 use cotree_report::names::Names;
+use cotree_report::terminal::counted;
 use cotree_report::unit::Unit;
 use miette::{Result, miette};
 use std::collections::BTreeMap;
@@ -95,10 +98,14 @@ impl PrimePathArgs {
         if profiles.is_empty() {
             files.push(None);
         }
+        let mut named = BTreeMap::new();
+        for path in binaries {
+            find_binaries(path, true, &mut named)?;
+        }
         let mut builds: BTreeMap<UnitId, Build> = BTreeMap::new();
         let mut doubted = Doubted::default();
         for profile in files {
-            let binaries = Binaries { binaries: binaries.to_vec() };
+            let binaries = Binaries { binaries: named.values().cloned().collect() };
             let loaded = Input { profile, binaries }.load_with(Reader::Program, sources)?;
             let path = loaded.path().to_owned();
             let merged = ProfileFile::open(&path).map_err(into_report)?.kind == ProfileFormat::Merged;
@@ -126,11 +133,20 @@ impl PrimePathArgs {
         }
         let mut table = PrimePathTable::new(most);
         for Build { recovery: (binary, profile), paths } in builds.values() {
-            table.add(&Unit::new(binary.map(), profile), paths, names, self.show_missing_paths.unwrap_or(0));
+            let unit = Unit::new(binary.map(), profile);
+            table.add(&unit, paths, names, self.show_missing_paths.unwrap_or(0));
+            match CoverageMap::open(binary.path()) {
+                Ok(map) => table.add_map(&unit, &map, names, &wanted),
+                Err(CoverageMapError::NoMap { .. }) => {}
+                Err(error) => return Err(into_report(error)),
+            }
         }
-        if let Some(remark) = table.remark() {
-            lines::note(format_args!("note: {remark}"));
+        let unused = named.keys().filter(|unit| !builds.contains_key(unit)).count();
+        if unused > 0 {
+            let programs = counted(unused as u128, "program");
+            lines::note(format_args!("note: left out: {programs} without a trace"));
         }
+        table.remarks().iter().for_each(|remark| lines::note(format_args!("note: {remark}")));
         vouched.say(None, doubted)?;
         if table.is_empty() {
             return Err(miette!("no function of these sources carries probes: see --file and --ignore-filename-regex"));

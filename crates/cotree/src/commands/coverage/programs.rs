@@ -317,7 +317,10 @@ fn is_of_doc_test(program: &Path) -> bool {
 }
 
 /// Finds the profiled programs and libraries at a path: itself, or all in a folder. A file that is `named` must be one.
-fn find_binaries(path: &Path, named: bool, found: &mut BTreeMap<UnitId, PathBuf>) -> Result<()> {
+///
+/// # Errors
+/// If the path can't be read, or is a named file and no profiled program.
+pub(super) fn find_binaries(path: &Path, named: bool, found: &mut BTreeMap<UnitId, PathBuf>) -> Result<()> {
     let unreadable = || format!("cannot look for programs in {}", path.display());
     let data = if named { fs::metadata(path) } else { fs::symlink_metadata(path) };
     let data = data.into_diagnostic().wrap_err_with(unreadable)?;
