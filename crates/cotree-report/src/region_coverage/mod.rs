@@ -55,7 +55,7 @@ mod uses;
 pub use by_test::{CoverageByTest, TestedLines};
 pub use changes::{ChangedLines, ChangedLinesOfFile};
 pub use conditions::Condition;
-pub use cuts::{Cuts, cuts};
+pub use cuts::{Cuts, certain_cuts, cuts};
 pub use decision::{CountedDecision, DecisionCondition};
 pub use decisions::Decisions;
 pub use functions::{CountedBranch, CountedFunction, CountedRegion, Cut};

@@ -1,6 +1,6 @@
 //! What is not known: counts that are certain beside those that may be true.
 //!
-//! Where executions were not accounted for, as those of a killed process, every count is the least that is certain, so
+//! Where executions were not accounted for, as those of a killed process, or left the text of a macro, every count is the least that is certain, so
 //! that nothing is said to have run which may not have. [`RegionCoverage::possible`] has the greatest counts that may
 //! be true. What differs between the two is not known.
 
@@ -80,7 +80,9 @@ impl More {
             (counts > 0).then(|| format!("the counts of {} are the least that is certain", plural(counts, "line")));
         let ran = ran.map(|ran| format!("{ran} may have run, and count as missed"));
         let all: Vec<String> = ran.into_iter().chain(counts).collect();
-        (!all.is_empty()).then(|| format!("not known, since not all executions are accounted for: {}", all.join("; ")))
+        (!all.is_empty()).then(|| {
+            format!("not known, since executions were not accounted for or left text of a macro: {}", all.join("; "))
+        })
     }
 }
 
@@ -139,7 +141,7 @@ mod tests {
         let more = More { lines: 2, branches: 1, counts: 1, ..More::default() };
         assert_eq!(
             more.remark().expect("there is something"),
-            "not known, since not all executions are accounted for: 2 lines and 1 outcome of conditions may have run, \
+            "not known, since executions were not accounted for or left text of a macro: 2 lines and 1 outcome of conditions may have run, \
              and count as missed; the counts of 1 line are the least that is certain"
         );
     }

@@ -92,6 +92,15 @@ impl<'m> Layout<'m> {
         self.host[file.0 as usize]
     }
 
+    /// Is it the first region of a macro that is used in the function's own text?
+    pub(super) fn begins_macro(&self, region: usize) -> bool {
+        let regions = &self.function.regions;
+        let file = regions[region].file;
+        let direct = self.host[file.0 as usize]
+            .is_some_and(|host| matches!(regions[host].kind, RegionKind::Expansion { into, .. } if into == file));
+        direct && regions.iter().position(|other| other.file == file) == Some(region)
+    }
+
     /// Is it the first region with its counter? The counter stood at its beginning.
     pub(super) fn is_first_with_counter(&self, region: usize) -> bool {
         self.first_with_counter[region]

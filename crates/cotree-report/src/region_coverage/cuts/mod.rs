@@ -37,6 +37,7 @@ use cotree_core::facts::CoveredFunction;
 use cotree_profile::coverage::{Corrections, CoverageMap, MappedFunction, name_hash};
 use instances::Functions;
 use layout::Layout;
+use regions::Macros;
 use std::collections::HashMap;
 
 /// What the counters of a unit's coverage map say too much.
@@ -47,6 +48,8 @@ pub struct Cuts<'a> {
     /// Functions that were left early, whose instructions have no known place: what stands behind a call that did not
     /// return counts as covered.
     pub without_places: u64,
+    /// Regions that are text of macros which was left in the midst: how often they ran is not known.
+    pub left_in_macros: u64,
 }
 
 impl Cuts<'_> {
@@ -69,9 +72,20 @@ impl Cuts<'_> {
     }
 }
 
-/// Finds what the counters of a unit's coverage map say too much.
+/// Finds what the counters of a unit's coverage map say too much. Of text of macros that was left in the midst, what is
+/// not certain is too much.
 #[must_use]
 pub fn cuts<'a>(unit: &Unit<'a>, map: &CoverageMap) -> Cuts<'a> {
+    find(unit, map, Macros::Least)
+}
+
+/// Finds what the counters certainly say too much.
+#[must_use]
+pub fn certain_cuts<'a>(unit: &Unit<'a>, map: &CoverageMap) -> Cuts<'a> {
+    find(unit, map, Macros::Most)
+}
+
+fn find<'a>(unit: &Unit<'a>, map: &CoverageMap, macros: Macros) -> Cuts<'a> {
     let functions = Functions::of(unit);
     let mut mapped: HashMap<(u64, u64), &MappedFunction> = HashMap::new();
     for function in &map.functions {
@@ -86,7 +100,7 @@ pub fn cuts<'a>(unit: &Unit<'a>, map: &CoverageMap) -> Cuts<'a> {
         for instance in &instances.apart {
             let points = points::of_instance(unit, &layout, instance);
             has_places |= points.are_known();
-            regions::correct(&layout, instance, &points, &mut corrections);
+            cuts.left_in_macros += regions::correct(&layout, instance, &points, macros, &mut corrections);
         }
         if let Some(parts) = &instances.coroutine {
             has_places |= coroutines::correct(unit, &layout, parts, &mut corrections);

@@ -10,6 +10,15 @@ use cotree_core::ids::Block;
 use cotree_profile::coverage::{Corrections, Counter, Excess, Place, RegionKind, Values, VirtualFile};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// What the text of a macro counts as that executions left in the midst: its instructions have no places of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Macros {
+    /// As what ran least of it, but for its beginning.
+    Least,
+    /// As what ran most of it.
+    Most,
+}
+
 /// How often a stretch of text ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Reached {
@@ -33,15 +42,21 @@ struct Counted<'c, 'm> {
     began: Vec<Option<i128>>,
     /// What is known of places in each file, in order, to tell how often text without instructions ran.
     known: BTreeMap<(VirtualFile, Place), Vec<(Numbers, i128)>>,
+    /// What the text of macros counts as that was left in the midst.
+    macros: Macros,
+    /// How many regions of such text there are.
+    left_in_macros: u64,
 }
 
-/// Corrects the counts of all regions of an instance.
+/// Corrects the counts of all regions of an instance. Gives how many regions are text of macros that was left in the
+/// midst.
 pub(super) fn correct(
     layout: &Layout<'_>,
     instance: &Instance<'_, '_>,
     points: &Points,
+    macros: Macros,
     corrections: &mut Corrections,
-) {
+) -> u64 {
     let function = layout.function;
     let (counts, numbers) = (instance.counts(), instance.numbers());
     let mut counted = Counted {
@@ -57,11 +72,14 @@ pub(super) fn correct(
         numbers: [0, 1, 2].map(|at: usize| function.expressions.values_of(&numbers[at])),
         began: vec![None; function.regions.len()],
         known: BTreeMap::new(),
+        macros,
+        left_in_macros: 0,
     };
     counted.code(corrections);
     counted.conditions(corrections);
     let expansions = counted.expansions(corrections);
     counted.gaps(&expansions, corrections);
+    counted.left_in_macros
 }
 
 impl Counted<'_, '_> {
@@ -90,17 +108,17 @@ impl Counted<'_, '_> {
             let RegionKind::Code(counter) = region.kind else { continue };
             let Some((count, numbers)) = self.value(counter) else { continue };
             let reached = reached(self.points.within(index), instance, numbers);
-            let most = match layout.host(region.file) {
-                Some(host) if reached.is_empty() => {
-                    let speaks = |point: &Point| instance.normal.block(point.block).equal(numbers).is_some();
-                    self.points.expanded(host).filter(speaks).map(|point| instance.count(point)).max()
-                }
-                _ => reached.iter().map(|reached| reached.count).max(),
-            };
+            let host = layout.host(region.file).filter(|_| reached.is_empty());
+            let of_macro = host.map(|host| self.of_macro(host, numbers)).unwrap_or_default();
+            let most = of_macro.last().copied().or_else(|| reached.iter().map(|reached| reached.count).max());
+            // In which of its places the text of a macro was left is not known.
+            let least = of_macro.first().copied().filter(|&least| Some(least) < most);
+            self.left_in_macros += u64::from(least.is_some());
+            let least = least.filter(|_| self.macros == Macros::Least);
             let start = match (counter, most) {
                 (Counter::Zero, _) => 0,
                 (Counter::Value(_), _) if layout.is_first_with_counter(index) => count,
-                (_, Some(most)) => most,
+                (_, Some(most)) => least.filter(|_| !layout.begins_macro(index)).unwrap_or(most),
                 (_, None) => {
                     without_instructions.push((index, count, numbers));
                     continue;
@@ -109,6 +127,10 @@ impl Counted<'_, '_> {
             self.began[index] = Some(start);
             let number = index as u32;
             corrections.add(number, None, Excess { count: count - start, not_taken: 0 });
+            if let Some(least) = least.filter(|&least| least < start) {
+                let second_line = Place { line: region.start.line.saturating_add(1), column: 1 };
+                corrections.add(number, Some(second_line), Excess { count: start - least, not_taken: 0 });
+            }
             let passed = passed(start, &reached);
             for (here, &passed) in reached.iter().zip(&passed) {
                 self.known.entry((region.file, here.place)).or_default().push((numbers, passed));
@@ -127,6 +149,16 @@ impl Counted<'_, '_> {
             self.began[index] = Some(start);
             corrections.add(index as u32, None, Excess { count: count - start, not_taken: 0 });
         }
+    }
+
+    /// How often the instructions ran that a macro has become, in order: those that run as often as a region of its
+    /// text does whenever every call returns. All of them have the place where the macro is used.
+    fn of_macro(&self, host: usize, numbers: Numbers) -> Vec<i128> {
+        let speaks = |point: &Point| self.instance.normal.block(point.block).equal(numbers).is_some();
+        let mut counts: Vec<i128> =
+            self.points.expanded(host).filter(speaks).map(|point| self.instance.count(point)).collect();
+        counts.sort_unstable();
+        counts
     }
 
     /// How often text without instructions ran: as often as what stands before it. If that is a branch or a loop, as

@@ -70,7 +70,10 @@ pub(super) fn write(
     let noted = noted(coverage, file.path, &conditions);
     let unsure = coverage.unsure(file.path, &file.summary);
     if unsure != Unsure::default() {
-        notes.push("Counts with ≥ are the least that is certain: not all executions are accounted for.".into());
+        notes.push(
+            "Counts with ≥ are the least that is certain: executions were not accounted for or left text of a macro."
+                .into(),
+        );
     }
     let listing = listing(&text, &view, &unsure, &noted, &below);
     if listing.cut > 0 {

@@ -19,7 +19,7 @@ use cotree_profile::counts::UnitCounts;
 use cotree_profile::coverage::{CounterTable, CoverageMap, CoverageMapError, name_hash};
 use cotree_profile::recover::{Recovery, UnitError, open_binary, recover};
 use cotree_report::covered::{CoverageCounters, coverage_counters};
-use cotree_report::region_coverage::{Cuts, cuts, doc_tests};
+use cotree_report::region_coverage::{Cuts, certain_cuts, cuts, doc_tests};
 use cotree_report::terminal::counted;
 use cotree_report::unit::Unit;
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
@@ -246,14 +246,19 @@ impl Programs {
             doc_tests::leave_out(&mut map);
         }
         let mut least = CounterTable::default();
-        self.without_places += fill(&mut least, &counted, &units, &map)?;
-        let unit_of = |profile| loaded.binaries().map(|binary| Unit::new(binary.map(), profile)).collect::<Vec<_>>();
-        let filled = |profile| {
-            let (mut table, units) = (CounterTable::default(), unit_of(profile));
-            fill(&mut table, &coverage_counters(&units), &units, &map)?;
+        let not_known = fill(&mut least, &counted, &units, &map, cuts)?;
+        self.without_places += not_known.without_places;
+        let at_most = |units: &[Unit<'_>]| {
+            let mut table = CounterTable::default();
+            fill(&mut table, &coverage_counters(units), units, &map, certain_cuts)?;
             Ok::<_, miette::Report>(table)
         };
-        let most = most.as_ref().map(filled).transpose()?;
+        let unit_of = |profile| loaded.binaries().map(|binary| Unit::new(binary.map(), profile)).collect::<Vec<_>>();
+        let most = match &most {
+            Some(most) => Some(at_most(&unit_of(most))?),
+            None if not_known.left_in_macros > 0 => Some(at_most(&units)?),
+            None => None,
+        };
         let binary = loaded.binaries().next();
         for (test, counts) in tests {
             let Some(binary) = binary else { continue };
@@ -264,7 +269,7 @@ impl Programs {
             let mut counted = coverage_counters(&units);
             counted.functions.retain(|_, values| values.iter().any(|&value| value > 0));
             let table = self.tests.entry(test).or_default().entry(self.programs.len()).or_default();
-            fill(table, &counted, &units, &map)?;
+            fill(table, &counted, &units, &map, cuts)?;
         }
         self.programs.push(Program { map, least, most });
         Ok(())
@@ -283,29 +288,42 @@ impl Programs {
     }
 }
 
-/// Adds the counters of a program to a table, with what is too much in them. Tells how many functions that were left
-/// early have no known lines.
+/// What the cuts of a program leave open.
+#[derive(Default)]
+struct NotKnown {
+    /// Functions that were left early and have no known lines.
+    without_places: u64,
+    /// Regions in the text of macros that was left in the midst.
+    left_in_macros: u64,
+}
+
+/// Finds what counters say too much.
+type FindCuts = for<'u> fn(&Unit<'u>, &CoverageMap) -> Cuts<'u>;
+
+/// Adds the counters of a program to a table, with what is too much in them.
 fn fill(
     table: &mut CounterTable,
     counted: &CoverageCounters<'_>,
     units: &[Unit<'_>],
     map: &CoverageMap,
-) -> Result<u64> {
+    cuts: FindCuts,
+) -> Result<NotKnown> {
     for (function, values) in &counted.functions {
         table.add(name_hash(&function.name), function.hash, values).into_diagnostic()?;
     }
     for (function, counts) in &counted.vectors {
         table.add_vectors(name_hash(&function.name), function.hash, counts);
     }
-    let mut without_places = 0;
+    let mut not_known = NotKnown::default();
     for unit in units {
         let cuts = cuts(unit, map);
-        without_places += cuts.without_places;
+        not_known.without_places += cuts.without_places;
+        not_known.left_in_macros += cuts.left_in_macros;
         for (function, corrections) in &cuts.functions {
             table.correct(name_hash(&function.name), function.hash, corrections);
         }
     }
-    Ok(without_places)
+    Ok(not_known)
 }
 
 /// What a program has counted that did not run.
