@@ -212,8 +212,8 @@ pub struct RawHeader {
     pub test_len: u32,
     /// Zero.
     pub reserved_half: u32,
-    /// The name of the test that the program ran in, cut if longer: what the environment said at the start, in
-    /// `COTREE_TEST`, or as nextest or pytest tell it to programs that they run.
+    /// The name of the test that the program ran in: what the environment said at the start, in `COTREE_TEST`, or as
+    /// nextest or pytest tell it to programs that they run. A longer one is cut, and ends with `#` and a hash.
     pub test: [u8; TEST_NAME_SIZE],
     /// Zeros up to the end of the page.
     pub reserved: [u8; 320],

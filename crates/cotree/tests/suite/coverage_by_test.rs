@@ -109,3 +109,26 @@ fn a_change_is_told_the_tests_that_ran_what_it_touches() {
     let refused = project.fails("coverage --by-test all.cotree");
     assert!(refused.contains("sum of several tests"), "{refused}");
 }
+
+/// Long names that begin alike, as those of parametrised tests, are different tests.
+#[test]
+fn long_names_stay_apart() {
+    let project = Project::new(&[("app.c", SOURCE)]);
+    project.ok("--coverage cc -O1 app.c -o app");
+    std::fs::create_dir(project.path("profiles")).expect("a folder");
+    let long = format!("case[{}]", "é".repeat(400));
+    for (word, last) in [("number", "1"), ("text", "2")] {
+        run(&project, &[word], &[("COTREE_TEST", &format!("{long}{last}"))]);
+    }
+    run(&project, &[], &[("COTREE_TEST", &"x".repeat(512))]);
+    let document: Value = serde_json::from_str(&project.ok("coverage --by-test --json profiles")).expect("JSON");
+    let tests: Vec<&str> = document["tests"].as_array().expect("a list").iter().filter_map(Value::as_str).collect();
+    let [one, two, exact] = tests[..] else { panic!("{tests:?}") };
+    assert_eq!(exact, "x".repeat(512));
+    let apart = |name: &str| {
+        let (beginning, hash) = name.rsplit_once('#').expect("a hash");
+        assert!(long.starts_with(beginning) && hash.len() == 16 && name.len() <= 512, "{name}");
+        hash.to_owned()
+    };
+    assert_ne!(apart(one), apart(two));
+}
