@@ -8,15 +8,22 @@ use super::program::RegionCoverage;
 use super::ratio::Ratio;
 use super::segments::Segment;
 use super::summary::FileSummary;
+use crate::source::Sources;
 use cotree_profile::coverage::{Place, RegionKind, VirtualFile};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 /// Writes the document of the files whose paths are wanted and that have functions.
 ///
 /// # Errors
 /// If the output can't be written.
-pub fn write(coverage: &RegionCoverage<'_>, wanted: impl Fn(&str) -> bool, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(
+    coverage: &RegionCoverage<'_>,
+    wanted: impl Fn(&str) -> bool,
+    sources: &dyn Sources,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let mut total = FileSummary::default();
     let mut files = Vec::new();
     for path in coverage.paths().filter(|path| wanted(path)) {
@@ -25,7 +32,8 @@ pub fn write(coverage: &RegionCoverage<'_>, wanted: impl Fn(&str) -> bool, out: 
             continue;
         }
         total.add(&sums);
-        let view = coverage.file(path);
+        let mut view = coverage.file(path);
+        place_cuts(&mut view.segments, &region_ends(coverage, path), sources.bytes(path).as_deref());
         files.push(json!({
             "filename": path,
             "segments": view.segments.iter().map(segment).collect::<Vec<_>>(),
@@ -45,6 +53,33 @@ pub fn write(coverage: &RegionCoverage<'_>, wanted: impl Fn(&str) -> bool, out: 
     });
     serde_json::to_writer(&mut *out, &document)?;
     writeln!(out)
+}
+
+/// Where the regions of a file end: ends of lines are those of text that the preprocessor has left out.
+fn region_ends(coverage: &RegionCoverage<'_>, path: &str) -> BTreeSet<Place> {
+    let functions = coverage.functions_in(path);
+    let regions = functions.flat_map(|function| function.regions().map(move |counted| (function, counted.region)));
+    regions.filter(|(function, region)| function.path(region.file) == path).map(|(_, region)| region.end).collect()
+}
+
+/// Gives cuts at the end of a line, which readers do not know, a column: that of its end, or if the text is not there
+/// the one behind what else begins on the line.
+fn place_cuts(segments: &mut [Segment], region_ends: &BTreeSet<Place>, text: Option<&[u8]>) {
+    let at_end = |segment: &Segment| segment.start.column == u32::MAX && !region_ends.contains(&segment.start);
+    if !segments.iter().any(at_end) {
+        return;
+    }
+    let lines: Vec<&[u8]> = text.map(|text| text.split(|&byte| byte == b'\n').collect()).unwrap_or_default();
+    let mut before = Place { line: 0, column: 0 };
+    for segment in segments {
+        if at_end(segment) {
+            let line = (segment.start.line as usize).checked_sub(1).and_then(|line| lines.get(line));
+            let end = line.map_or(1, |line| line.strip_suffix(b"\r").unwrap_or(line).len().saturating_add(1));
+            let behind = if before.line == segment.start.line { before.column.saturating_add(1) } else { 1 };
+            segment.start.column = u32::try_from(end).unwrap_or(u32::MAX).max(behind);
+        }
+        before = segment.start;
+    }
 }
 
 fn segment(segment: &Segment) -> Value {
@@ -110,4 +145,23 @@ fn summary(sums: &FileSummary) -> Value {
         "regions": with_missed(sums.regions),
         "branches": with_missed(sums.branches),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cuts_at_ends_of_lines_have_columns() {
+        let at = |line, column| Place { line, column };
+        let segment = |start| Segment { start, count: Some(1), is_entry: false, is_gap: false };
+        let places = [at(1, 5), at(1, u32::MAX), at(2, u32::MAX), at(3, 9), at(3, u32::MAX), at(4, u32::MAX)];
+        let columns = |text: Option<&[u8]>| {
+            let mut segments = places.map(segment).to_vec();
+            place_cuts(&mut segments, &BTreeSet::from([at(4, u32::MAX)]), text);
+            segments.iter().map(|segment| segment.start.column).collect::<Vec<_>>()
+        };
+        assert_eq!(columns(Some(b"one();\r\n\n  short\n\n")), [5, 7, 1, 9, 10, u32::MAX]);
+        assert_eq!(columns(None), [5, 6, 1, 9, 10, u32::MAX]);
+    }
 }

@@ -1,8 +1,8 @@
 //! What is not known: counts that are certain beside those that may be true.
 //!
-//! Where executions were not accounted for, as those of a killed process, or left the text of a macro, every count is the least that is certain, so
-//! that nothing is said to have run which may not have. [`RegionCoverage::possible`] has the greatest counts that may
-//! be true. What differs between the two is not known.
+//! Where executions were not accounted for, as those of a killed process, or left the text of a macro, every count is
+//! the least that is certain, so that nothing is said to have run which may not have. [`RegionCoverage::possible`] has
+//! the greatest counts that may be true. What differs between the two is not known.
 
 use super::program::RegionCoverage;
 use super::summary::FileSummary;

@@ -184,7 +184,7 @@ pub fn run(args: &CoverageArgs) -> Result<()> {
     } else if args.codecov {
         args.output.write(|out| codecov::write(&coverage, |path| args.wants(path), &here, out))?;
     } else if args.llvm_json {
-        args.output.write(|out| llvm_json::write(&coverage, |path| args.wants(path), out))?;
+        args.output.write(|out| llvm_json::write(&coverage, |path| args.wants(path), &FileSources::default(), out))?;
     } else {
         let style = args.looks.style(&args.output);
         args.output.write_text(|out| {

@@ -142,3 +142,27 @@ fn the_harness_of_rust_is_no_code_of_the_crate() {
     assert_eq!(functions, ["FN:1,h::first", "FN:6,h::one"], "{ours}");
     assert!(ours.contains("DA:1,1\n"), "{ours}");
 }
+
+/// Where executions left early, segments begin that llvm-cov does not have: at places of the text, in order.
+#[test]
+fn cuts_are_places_in_llvm_s_json() {
+    let source = "#include <stdlib.h>\nstatic void leave(void) {\n    exit(0);\n}\n\
+        int main(int count, char **arguments) {\n    if (count) leave();\n\n    arguments[0] = 0;\n    return count;\n}\n";
+    let project = Project::new(&[("leaves.c", source)]);
+    project.ok("--coverage cc -O1 leaves.c -o leaves");
+    succeed(project.command(project.path("leaves")).env("COTREE_FILE", "leaves.cotree"));
+    let document = json(&project.ok("coverage --llvm-json leaves.cotree"));
+    let segments = document["data"][0]["files"][0]["segments"].as_array().expect("a list");
+    let places: Vec<(usize, usize)> = segments
+        .iter()
+        .map(|segment| {
+            assert_eq!(segment.as_array().map(Vec::len), Some(6), "{segment}");
+            let number =
+                |at: usize| segment[at].as_u64().and_then(|number| usize::try_from(number).ok()).expect("a number");
+            (number(0), number(1))
+        })
+        .collect();
+    let length = |line: usize| source.lines().nth(line - 1).map_or(0, str::len);
+    assert!(places.is_sorted() && places.iter().all(|&(line, column)| column <= length(line) + 1), "{places:?}");
+    assert!(segments.iter().any(|segment| segment[0] == 8 || segment[2] == 0), "{segments:?}");
+}
