@@ -74,9 +74,10 @@ fn place_cuts(segments: &mut [Segment], region_ends: &BTreeSet<Place>, text: Opt
     for segment in segments {
         if at_end(segment) {
             let line = (segment.start.line as usize).checked_sub(1).and_then(|line| lines.get(line));
-            let end = line.map_or(1, |line| line.strip_suffix(b"\r").unwrap_or(line).len().saturating_add(1));
-            let behind = if before.line == segment.start.line { before.column.saturating_add(1) } else { 1 };
-            segment.start.column = u32::try_from(end).unwrap_or(u32::MAX).max(behind);
+            let end = line.map(|line| line.strip_suffix(b"\r").unwrap_or(line).len().saturating_add(1));
+            let before = if before.line == segment.start.line { before.column } else { 0 };
+            let end = end.map_or(before.saturating_add(1), |end| u32::try_from(end).unwrap_or(u32::MAX));
+            segment.start.column = end.max(before);
         }
         before = segment.start;
     }
@@ -161,7 +162,7 @@ mod tests {
             place_cuts(&mut segments, &BTreeSet::from([at(4, u32::MAX)]), text);
             segments.iter().map(|segment| segment.start.column).collect::<Vec<_>>()
         };
-        assert_eq!(columns(Some(b"one();\r\n\n  short\n\n")), [5, 7, 1, 9, 10, u32::MAX]);
+        assert_eq!(columns(Some(b"one();\r\n\n  short\n\n")), [5, 7, 1, 9, 9, u32::MAX]);
         assert_eq!(columns(None), [5, 6, 1, 9, 10, u32::MAX]);
     }
 }
