@@ -89,8 +89,8 @@ pub struct RegionCount {
 pub struct MappedFunction {
     /// The lower 64 bits of the MD5 hash of its name. In an executable no other function has the same.
     pub name_hash: u64,
-    /// A hash of its structure: counters of another version of the function have another one. 0: the compiler has
-    /// seen that nobody uses the function, and made no code.
+    /// A hash of its structure: counters of another version of the function have another one. 0 for functions with one
+    /// counter, and for those [that are not used](Self::is_unused).
     pub structural_hash: u64,
     /// The name in the compiler's profile: the symbol, and before that of a local function its file.
     pub name: String,
@@ -113,6 +113,14 @@ impl MappedFunction {
             }
         }
         (0..).zip(expanded).find(|(_, expanded)| !expanded).map(|(file, _)| VirtualFile(file))
+    }
+
+    /// Whether this only says that the function is there: the compilation did not use it, and made no code. There is one
+    /// region, which nothing counts. (The structural hash is 0 then, but also that of functions with one counter.)
+    #[must_use]
+    pub fn is_unused(&self) -> bool {
+        let [region] = self.regions.as_slice() else { return false };
+        self.structural_hash == 0 && region.kind == RegionKind::Code(Counter::Zero)
     }
 
     /// The symbol of the function: its name without the file that stands before that of a local function.

@@ -82,7 +82,7 @@ impl<'m> RegionCoverage<'m> {
     /// Counts the functions of executables, each by its own counters.
     ///
     /// A function that several executables have is counted in all of them, if it is the same text. One that an
-    /// executable only declares (its record has no structural hash) gives way to one that another executable uses.
+    /// executable has without using it gives way to one that another executable uses.
     #[must_use]
     pub fn new(executables: &[(&'m CoverageMap, &CounterTable)]) -> Self {
         let all = || executables.iter().flat_map(|(map, table)| map.functions.iter().map(move |f| (*map, *table, f)));
@@ -90,12 +90,12 @@ impl<'m> RegionCoverage<'m> {
             let main = function.main_file().map(|file| map.path(function.files[file.0 as usize]));
             (function.name.as_str(), main)
         };
-        let used = all().filter(|(_, _, function)| function.structural_hash != 0);
+        let used = all().filter(|(_, _, function)| !function.is_unused());
         let used: HashSet<_> = used.map(|(map, _, function)| place(map, function)).collect();
         let mut coverage = Self { source_decisions: SourceDecisions::new(executables), ..Self::default() };
         let mut known: HashMap<(&str, u64, Vec<&str>), usize> = HashMap::new();
         for (map, table, function) in all() {
-            if function.structural_hash == 0 && used.contains(&place(map, function)) {
+            if function.is_unused() && used.contains(&place(map, function)) {
                 continue;
             }
             let counted = match counted(map, function, table) {

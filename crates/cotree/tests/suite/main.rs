@@ -48,6 +48,7 @@ mod mcdc;
 mod methods;
 mod narrow;
 mod newcomer;
+mod other_projects;
 mod pages;
 mod path_metrics;
 mod paths;
