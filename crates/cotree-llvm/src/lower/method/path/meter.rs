@@ -8,7 +8,7 @@ use cotree_core::method::path::PathMetric;
 use llvm_sys::LLVMThreadLocalMode;
 
 /// The runtime's running total of what the thread has reported.
-const EVENTS: &str = "cotree_event_total";
+const EVENTS: &str = "__cotree_event_total";
 /// LLVM's name for the time stamp counter.
 const CYCLES: &str = "llvm.readcyclecounter";
 
