@@ -26,6 +26,8 @@ pub struct CoverageMap {
     pub outcomes: Outcomes,
     /// Whether the build counts decisions, of which there may be none.
     pub counts_decisions: bool,
+    /// Whether the compiler's own counters are in the executable, which leave profiles of their own.
+    pub has_own_counters: bool,
 }
 
 /// The sections that make up a coverage map.
@@ -65,9 +67,10 @@ impl CoverageMap {
             };
             let decisions = section(DECISIONS).map_err(damaged)?.unwrap_or_default();
             let counts_decisions = !decisions.is_empty();
+            let has_own_counters = elf.section_by_name("__llvm_prf_cnts").is_some();
             let map = Self::decode(&sections).and_then(|mut map| {
                 let Section { decisions, not_followed, outcomes } = decisions::read(decisions, &mut map.files)?;
-                Ok(Self { decisions, not_followed, outcomes, counts_decisions, ..map })
+                Ok(Self { decisions, not_followed, outcomes, counts_decisions, has_own_counters, ..map })
             });
             map.map_err(|fault| CoverageMapError::Damaged { path: path.to_owned(), fault })
         })

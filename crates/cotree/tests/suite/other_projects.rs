@@ -29,6 +29,29 @@ fn functions_that_one_program_does_not_use_count_once() {
     }
 }
 
+/// A program without any function that is counted has a map all the same: its functions are missed. The tests of a
+/// procedural macro can be such a program.
+#[test]
+fn a_program_may_use_no_function_of_its_map() {
+    let never = "static inline int never(int n) {\n    return n;\n}\n";
+    let project = Project::new(&[("main.c", "int main(void) {\n    return 0;\n}\n"), ("never.c", never)]);
+    project.ok("--at early cc -O1 -c main.c");
+    project.ok("--coverage cc -O1 -w -c never.c");
+    project.ok("--coverage cc main.o never.o -o app");
+    succeed(project.command(project.path("app")).env("COTREE_FILE", "app.cotree"));
+    let table = project.ok("coverage --show-missing-lines app.cotree");
+    assert!(table.contains("  never.c: 1-3\n"), "{table}");
+    // Without coverage at all, there is nothing to show.
+    project.ok("cc -O1 main.c -o app");
+    succeed(project.command(project.path("app")).env("COTREE_FILE", "app.cotree"));
+    project.fails("coverage app.cotree");
+    // Nor if the compiler's own counters count the map.
+    project.ok("cc -O1 -w -fprofile-instr-generate -fcoverage-mapping main.c -o app");
+    let mut run = project.command(project.path("app"));
+    succeed(run.env("COTREE_FILE", "app.cotree").env("LLVM_PROFILE_FILE", "/dev/null"));
+    project.fails("coverage app.cotree");
+}
+
 /// Projects check what their libraries export. Names with two underscores are the implementation's, and left out there.
 #[test]
 fn libraries_export_no_name_that_a_user_could_have() {

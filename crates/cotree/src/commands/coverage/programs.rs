@@ -236,12 +236,18 @@ impl Programs {
         let loaded = Loaded::of_sums(path.clone(), vec![(binary, least)], &self.names);
         let units = loaded.units_with_blocks()?;
         let counted = coverage_counters(&units);
-        if counted.functions.is_empty() {
+        let mut map = match CoverageMap::open(&path) {
+            Ok(map) => map,
+            Err(CoverageMapError::NoMap { .. }) => return Ok(()),
+            Err(error) => return Err(into_report(error)),
+        };
+        // Without functions that are counted, either none of those of the map is linked, which all are missed, or the
+        // program was built with the compiler's own coverage.
+        if counted.functions.is_empty() && map.has_own_counters {
             return Ok(());
         }
         self.edited.add(loaded.binaries());
         self.not_counted += counted.not_counted;
-        let mut map = CoverageMap::open(&path).into_diagnostic()?;
         if is_of_doc_test(&path) {
             doc_tests::leave_out(&mut map);
         }
