@@ -118,6 +118,8 @@ pub fn command(mut options: BuildOptions, line: &Line, further: &Further) -> Res
         let all = variable == "RUSTDOCFLAGS" || chosen.members.is_none();
         let mut flags = if all { flags.clone() } else { vec![PROFILED.to_owned()] };
         if variable == "RUSTDOCFLAGS" {
+            // rustdoc has no profile of cargo's, and would leave the instances in a test without lines.
+            flags.push("-Cdebuginfo=line-tables-only".to_owned());
             flags.extend(doc_test_flags(further, &toolkit, &rustc, &settings, &target));
         }
         let flags = Flags { variable, key, flags: &flags };

@@ -46,6 +46,16 @@ mod tests {
         assert_eq!(crate::third(3), 1);
     }
 }
+
+/// Gives back what is not too much. Its instance in the documentation test is left by a panic.
+///
+/// ```should_panic
+/// app::checked(3, 2);
+/// ```
+pub fn checked<T: PartialOrd>(n: T, most: T) -> T {
+    assert!(n <= most);
+    n
+}
 "#;
 
 const PROGRAM: &str = r#"fn main() {
@@ -142,11 +152,12 @@ fn one_command_tests_a_workspace() {
     assert!(fine && project.path("target/cotree/coverage/html/index.html").exists(), "{report}");
     let (_, report) = said(&mut project.cotree("cargo coverage report --show-missing-lines"));
     assert!(report.contains("note: 1 process did not end") && !report.contains("left out"), "{report}");
+    assert!(!report.contains("no known lines"), "{report}");
     let of = |file: &str, lines: &str| (file.to_owned(), lines.to_owned());
     let of_macro = of("loud/src/lib.rs", "5, 11-13");
     // What a process does when it is killed may be off by one; what it has done is not.
     let found: Vec<_> = missing(&report).into_iter().filter(|(file, _)| file != "app/src/main.rs").collect();
-    assert_eq!(found, [of("app/src/lib.rs", "24-26"), of_macro], "{report}");
+    assert_eq!(found, [of("app/src/lib.rs", "24-26, 51-52"), of_macro], "{report}");
     let of_program = missing(&report).into_iter().find(|(file, _)| file == "app/src/main.rs");
     assert!(!of_program.is_some_and(|(_, lines)| lines.contains("14")), "{report}");
 
