@@ -115,8 +115,8 @@ impl MappedFunction {
         (0..).zip(expanded).find(|(_, expanded)| !expanded).map(|(file, _)| VirtualFile(file))
     }
 
-    /// Whether this only says that the function is there: the compilation did not use it, and made no code. There is one
-    /// region, which nothing counts. (The structural hash is 0 then, but also that of functions with one counter.)
+    /// Whether this only says that the function is there: the compilation did not use it, and made no code. There is
+    /// one region, which nothing counts. (The structural hash is 0 then, but also that of functions with one counter.)
     #[must_use]
     pub fn is_unused(&self) -> bool {
         let [region] = self.regions.as_slice() else { return false };
