@@ -20,6 +20,7 @@ mod coverage_formats;
 mod coverage_html;
 mod coverage_map;
 mod coverage_prime_paths;
+mod coverage_tails;
 mod coverage_unsure;
 mod crashes;
 mod damaged_bitcode;

@@ -161,8 +161,9 @@ impl Counted<'_, '_> {
         counts
     }
 
-    /// How often text without instructions ran: as often as what stands before it. If that is a branch or a loop, as
-    /// often as what comes behind it.
+    /// How often text without instructions ran, as a constant at the end of a function: no more often than what comes
+    /// behind it, nor than what stands before it. What runs less often than it in any case, as in a branch or a loop,
+    /// says nothing of it.
     fn beside(&self, index: usize, numbers: Numbers) -> Option<i128> {
         let region = &self.layout.function.regions[index];
         let at = (region.file, region.start);
@@ -172,7 +173,12 @@ impl Counted<'_, '_> {
         };
         let before = self.known.range(..at).next_back().filter(|(place, _)| of_file(place));
         let behind = || self.known.range(at..).take_while(|(place, _)| of_file(place)).find_map(|(_, all)| equal(all));
-        before.and_then(|(_, all)| equal(all)).or_else(behind)
+        let (before, behind) = (before.and_then(|(_, all)| equal(all)), behind());
+        let both = |before: i128, behind: i128| match self.instance.flow.bound {
+            FlowBound::Most => before.max(behind),
+            FlowBound::Exact | FlowBound::Least(_) => before.min(behind),
+        };
+        before.zip(behind).map(|(before, behind)| both(before, behind)).or(before).or(behind)
     }
 
     /// How often an inlined copy came to its end, where the function's last brace has no instruction: as often as it

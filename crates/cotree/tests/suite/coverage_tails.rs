@@ -1,0 +1,26 @@
+//! Coverage of Rust's expressions around calls that panic or end the process: a program tallies its own lines, also
+//! those without code of their own, and the lines of the map have to say the same.
+
+use crate::lines;
+use crate::project::Project;
+
+const SOURCE: &str = include_str!("../programs/coverage/tails.rs");
+
+#[test]
+fn expressions_behind_calls_that_left_have_not_run() {
+    let manifest = "[package]\nname = \"m\"\nversion = \"0.0.0\"\nedition = \"2021\"\n[workspace]\n";
+    let project = Project::new(&[("Cargo.toml", manifest), ("src/main.rs", SOURCE)]);
+    for (level, folder) in [("", "debug"), (" --release", "release")] {
+        project.ok(&format!("--coverage cargo build --quiet{level}"));
+        let program = project.path(&format!("target/cotree/x86_64-unknown-linux-gnu/{folder}/m"));
+        // Without a number every call panics once; with one, the process ends in that call.
+        for arguments in [&[][..], &["20"], &["50"], &["70"]] {
+            project.command(&program).args(arguments).env("COTREE_FILE", "ran.cotree").output().expect("it starts");
+            let tally = std::fs::read(project.path("tally.1.bin")).expect("a tally");
+            let tracefile = project.ok("coverage --lcov ran.cotree");
+            let (compared, problems) = lines::compare("main.rs", SOURCE, &tally, &tracefile, 0);
+            assert!(problems.is_empty(), "{level} {arguments:?}:\n{}\n{tracefile}", problems.join("\n"));
+            assert_eq!(compared, 91, "{level} {arguments:?}");
+        }
+    }
+}
