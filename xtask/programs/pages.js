@@ -29,6 +29,13 @@ addEventListener('load', () => {
     answers.push(`steps:${first < second && second < third && back === second && begin === first}`);
     press('b');
     answers.push(`open:${[...document.querySelectorAll('.code details')].every((fold) => fold.open)}`);
+    const link = document.querySelector('.code a.tests');
+    location.hash = link.closest('tr').id;
+    press('w');
+    const named = () => [...link.closest('tr').querySelectorAll('.of-line li')].map((name) => name.textContent).join('+');
+    const shown = named();
+    link.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }));
+    answers.push(`tests:${shown}${named()}`);
     press('?');
     answers.push(`keys:${document.querySelectorAll('dialog[open] kbd').length >= 6}`);
     answers.push(`wide:${document.documentElement.scrollWidth <= innerWidth}`);

@@ -29,9 +29,11 @@ fn check(program: &Program, context: &Context) -> Result<String> {
     workspace::fresh(&folder)?;
     let (ours, profile) = (folder.join("ours"), folder.join("run.cotree"));
     command::succeed(&mut program.build(context.cotree_cc(&["--coverage"], program.cxx), &["-O1", "-g"], &ours))?;
-    command::output(Command::new(&ours).args(&program.runs[0]).current_dir(&folder).env("COTREE_FILE", &profile))?;
+    let mut run = Command::new(&ours);
+    let run = run.args(&program.runs[0]).current_dir(&folder).env("COTREE_FILE", &profile);
+    command::output(run.env("COTREE_TEST", "a <test>"))?;
     let mut cotree = context.cotree();
-    command::succeed(cotree.args(["coverage", "--html", "--output-dir"]).arg(&folder).arg(&profile))?;
+    command::succeed(cotree.args(["coverage", "--html", "--by-test", "--output-dir"]).arg(&folder).arg(&profile))?;
     let html = folder.join("html");
     let browser = Browser { folder: folder.clone() };
     let mut pages = vec![html.join("index.html")];
@@ -55,7 +57,7 @@ fn check(program: &Program, context: &Context) -> Result<String> {
     fs::write(&script, text.clone() + include_str!("../programs/pages.js"))?;
     let overview = "sorted:true direction:descending back:true found:lvm.c folded:true theme:dark";
     ensure!(browser.answers(&pages[0])? == overview, "{}", browser.answers(&pages[0])?);
-    let source = "steps:true open:true keys:true wide:true theme:dark";
+    let source = "steps:true open:true tests:a &lt;test&gt; keys:true wide:true theme:dark";
     ensure!(browser.answers(&vm)? == source, "{}", browser.answers(&vm)?);
     // An error of a page is seen, and what is not its own does not run.
     fs::write(&script, text + "document.body.append(nothing);")?;

@@ -56,7 +56,10 @@
   const code = one('table.code');
   if (code) source();
   const list = one('[data-filter="functions"]');
-  if (list) functionFilter();
+  if (list) filterEntries(list, all('li', list), 'Filter functions');
+  const tests = one('[data-filter="tests"]');
+  if (tests) filterEntries(tests, all('tbody tr', tests), 'Filter tests');
+  if (one('#tests')) testsOfLines();
 
   function overview() {
     const rows = all('tbody tr', tree).map((element, order) => {
@@ -246,12 +249,57 @@
     }
   }
 
-  function functionFilter() {
-    const entries = all('li', list).map((element) => ({ element, text: element.firstElementChild.textContent.toLowerCase() }));
+  function filterEntries(box, elements, label) {
+    const entries = elements.map((element) => ({ element, text: element.firstElementChild.textContent.toLowerCase() }));
     if (entries.length < 2) return;
-    list.before(searchBox('Filter functions', (text) => {
+    box.before(searchBox(label, (text) => {
       entries.forEach((entry) => { entry.element.hidden = !entry.text.includes(text); });
     }));
+  }
+
+  /** Names the tests of a line, or of a function, where one is. */
+  function testsOfLines() {
+    // A line's tests stand below it, those of a function in its entry.
+    const around = (element) => element.closest?.('.code > tbody > tr, .side li');
+    const close = (link) => {
+      link.setAttribute('aria-expanded', 'false');
+      one('.of-line', around(link))?.remove();
+    };
+    const open = (link) => {
+      const set = document.getElementById(link.hash.slice(1));
+      const names = make('ul');
+      for (const [, first, last] of set.textContent.matchAll(/(\d+)(?:–(\d+))?/g)) {
+        for (let number = Number(first); number <= Number(last ?? first); number += 1) {
+          const name = one('th', document.getElementById(`t${number}`)).textContent;
+          names.append(make('li', {}, make('a', { href: `#t${number}` }, name)));
+        }
+      }
+      link.setAttribute('aria-expanded', 'true');
+      around(link).append(make(link.closest('.code') ? 'td' : 'div', { class: 'of-line' }, names));
+    };
+    const toggle = (link) => (link.getAttribute('aria-expanded') === 'true' ? close(link) : open(link));
+    for (const link of all('a.tests')) {
+      link.setAttribute('role', 'button');
+      link.setAttribute('aria-expanded', 'false');
+    }
+    document.addEventListener('click', (event) => {
+      const link = event.target.closest?.('a.tests');
+      if (!link) return;
+      event.preventDefault();
+      toggle(link);
+    });
+    document.addEventListener('keydown', (event) => {
+      const place = around(event.target);
+      const link = place && one('a.tests[aria-expanded="true"]', place);
+      if (event.key === 'Escape' && link) { close(link); link.focus(); }
+      if (event.key === ' ' && event.target.matches?.('a.tests')) { event.preventDefault(); toggle(event.target); }
+    });
+    keys.set('w', ['Which tests ran this line', () => {
+      const row = around(document.activeElement) ?? one('.code tr:target');
+      const link = row && one('a.tests', row);
+      if (link) toggle(link);
+    }]);
+    tools.prepend(make('a', { href: '#tests' }, 'Tests'));
   }
 
   // Keys.

@@ -41,6 +41,19 @@ pub struct TestedLines {
     pub tests: Vec<usize>,
 }
 
+/// How much a test ran.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TestTotals {
+    /// Lines.
+    pub lines: u64,
+    /// Lines that no other test ran.
+    pub alone: u64,
+    /// Functions.
+    pub functions: u64,
+    /// Files.
+    pub files: u64,
+}
+
 impl CoverageByTest {
     /// Knows the files and functions of `all`, whose paths are wanted, and no test yet.
     #[must_use]
@@ -99,6 +112,33 @@ impl CoverageByTest {
         self.files.get(path).map_or_else(Vec::new, TestedFile::tested_lines)
     }
 
+    /// The functions of a file by line and symbol, with the tests that entered them.
+    #[must_use]
+    pub fn functions(&self, path: &str) -> Vec<((u32, String), Vec<usize>)> {
+        let functions = self.files.get(path).into_iter().flat_map(|file| &file.functions);
+        functions.map(|(function, tests)| (function.clone(), tests.iter().copied().collect())).collect()
+    }
+
+    /// How much each test ran, in the order of the tests.
+    #[must_use]
+    pub fn totals(&self) -> Vec<TestTotals> {
+        let mut totals = vec![TestTotals::default(); self.tests.len()];
+        for file in self.files.values() {
+            let mut ran = BTreeSet::new();
+            for part in file.tested_lines() {
+                let length = u64::from(part.last - part.first) + 1;
+                part.tests.iter().for_each(|&test| totals[test].lines += length);
+                if let [only] = part.tests[..] {
+                    totals[only].alone += length;
+                }
+                ran.extend(part.tests);
+            }
+            file.functions.values().flatten().for_each(|&test| totals[test].functions += 1);
+            ran.into_iter().for_each(|test| totals[test].files += 1);
+        }
+        totals
+    }
+
     /// The tests that ran any of these lines of a file.
     #[must_use]
     pub fn tests_of(&self, path: &str, lines: &RangeInclusive<u32>) -> BTreeSet<usize> {
@@ -112,22 +152,18 @@ impl CoverageByTest {
     /// # Errors
     /// If the output can't be written.
     pub fn write_text(&self, prefix: &str, style: Style, out: &mut dyn Write) -> io::Result<()> {
-        let (mut all, mut alone) = (vec![0u64; self.tests.len()], vec![0u64; self.tests.len()]);
-        let files: Vec<_> = self.files.iter().map(|(path, file)| (path, file.tested_lines())).collect();
-        for part in files.iter().flat_map(|(_, lines)| lines) {
-            let length = u64::from(part.last - part.first) + 1;
-            part.tests.iter().for_each(|&test| all[test] += length);
-            if let [only] = part.tests[..] {
-                alone[only] += length;
-            }
-        }
-        let row = |test: usize| vec![grouped(all[test].into()), grouped(alone[test].into()), self.tests[test].clone()];
+        let totals = self.totals();
+        let row = |test: usize| {
+            let TestTotals { lines, alone, .. } = totals[test];
+            vec![grouped(lines.into()), grouped(alone.into()), self.tests[test].clone()]
+        };
         let columns = [number("lines"), number("by no other"), text("test")];
         write!(out, "{}", style.table(&columns, (0..self.tests.len()).map(row).collect()))?;
-        for (path, lines) in files.iter().filter(|(_, lines)| !lines.is_empty()) {
+        let files = self.files.iter().map(|(path, file)| (path, file.tested_lines()));
+        for (path, lines) in files.filter(|(_, lines)| !lines.is_empty()) {
             let short = path.strip_prefix(prefix).map_or(path.as_str(), |rest| rest.trim_start_matches('/'));
             writeln!(out, "\n{}", style.heading(short))?;
-            for part in lines {
+            for part in &lines {
                 let line = format!("{}: {}", span(part.first, part.last), self.name_some(&part.tests));
                 writeln!(out, "  {}", style.wrap(&line, 4))?;
             }

@@ -52,7 +52,7 @@ pub mod table;
 pub mod unsure;
 mod uses;
 
-pub use by_test::{CoverageByTest, TestedLines};
+pub use by_test::{CoverageByTest, TestTotals, TestedLines};
 pub use changes::{ChangedLines, ChangedLinesOfFile};
 pub use conditions::Condition;
 pub use cuts::{Cuts, certain_cuts, cuts};

@@ -127,7 +127,8 @@ pub struct CoverageArgs {
 
 /// Runs `cotree coverage`.
 pub fn run(args: &CoverageArgs) -> Result<()> {
-    if args.questions.by_test || !args.questions.tests_for.is_empty() {
+    let by_test = args.questions.by_test && args.html.wanted();
+    if (args.questions.by_test && !by_test) || !args.questions.tests_for.is_empty() {
         return args.tell_tests();
     }
     if args.prime_paths.prime_paths {
@@ -135,7 +136,7 @@ pub fn run(args: &CoverageArgs) -> Result<()> {
     }
     let old = args.against.read(&args.binaries, &args.sources)?;
     let unused = |unit| old.as_ref().is_none_or(|old| !old.units().contains(&unit));
-    let mut programs = Programs::read(args.given(&unused, false), args.vouched)?;
+    let mut programs = Programs::read(args.given(&unused, by_test), args.vouched)?;
     let mut ran = std::mem::take(&mut programs.ran);
     let mut coverage = RegionCoverage::between(&programs.counted(), programs.possible().as_deref());
     if !coverage.unusable.is_empty() {
@@ -167,7 +168,9 @@ pub fn run(args: &CoverageArgs) -> Result<()> {
     let names = args.names();
     if args.html.wanted() {
         let (edited, wanted) = (programs.edited(), |path: &str| args.wants(path));
-        args.html.write(&Shown { coverage: &coverage, wanted: &wanted, names, ran: &ran, edited })?;
+        let by_test = by_test.then(|| by_test::of_tests(&programs, &coverage, wanted));
+        let by_test = by_test.as_ref();
+        args.html.write(&Shown { coverage: &coverage, wanted: &wanted, names, ran: &ran, by_test, edited })?;
     } else if args.json {
         args.output.write(|out| table.write_json(out))?;
     } else if args.lcov {

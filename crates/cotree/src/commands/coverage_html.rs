@@ -9,8 +9,8 @@ use clap::Args;
 use cotree_profile::atomic_folder::NewFolder;
 use cotree_profile::recover::Recovery;
 use cotree_report::names::Names;
-use cotree_report::region_coverage::RegionCoverage;
 use cotree_report::region_coverage::html::{self, About, Doubtful, Fact, OVERVIEW, Pages};
+use cotree_report::region_coverage::{CoverageByTest, RegionCoverage};
 use cotree_report::shell::command_line;
 use cotree_report::terminal::grouped;
 use cotree_report::unit::{Unit, flaw_reason};
@@ -45,6 +45,8 @@ pub struct Shown<'s> {
     pub names: Names,
     /// Where the counts come from.
     pub ran: &'s Ran,
+    /// Which tests ran what, if that is asked for.
+    pub by_test: Option<&'s CoverageByTest>,
     /// Which sources are not what was built.
     pub edited: &'s Edited,
 }
@@ -159,6 +161,7 @@ fn write(folder: &Path, shown: &Shown<'_>) -> Result<()> {
         root: &format!("{}/", here.trim_end_matches('/')),
         names: shown.names,
         sources: &FileSources::default(),
+        tests: shown.by_test,
         fault: &|path| shown.edited.fault(path),
     };
     let mut new = NewFolder::create(folder).map_err(into_report)?;

@@ -1,6 +1,7 @@
 //! What pages say besides counts.
 
 use crate::names::Names;
+use crate::region_coverage::by_test::CoverageByTest;
 use crate::source::Sources;
 
 /// What pages are made of.
@@ -15,6 +16,8 @@ pub struct Pages<'p> {
     pub names: Names,
     /// The texts.
     pub sources: &'p dyn Sources,
+    /// Which tests ran what, if that is shown.
+    pub tests: Option<&'p CoverageByTest>,
     /// What is wrong with a text: a sentence, or `None` if it is what was built.
     pub fault: &'p dyn Fn(&str) -> Option<&'static str>,
 }

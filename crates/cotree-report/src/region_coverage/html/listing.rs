@@ -5,6 +5,7 @@
 
 use super::below::{Below, ByLine};
 use super::marks::{Marker, Noted, Piece, State};
+use super::test_names::FileTests;
 use super::text::{Text, boundary, shown};
 use crate::html::figures::short;
 use crate::region_coverage::program::FileView;
@@ -67,7 +68,14 @@ pub(super) fn part_of(line: u32) -> usize {
 }
 
 /// Lists the lines of a file.
-pub(super) fn listing(text: &Text, view: &FileView<'_>, unsure: &Unsure, noted: &[Noted], below: &ByLine) -> Listing {
+pub(super) fn listing(
+    text: &Text,
+    view: &FileView<'_>,
+    unsure: &Unsure,
+    noted: &[Noted],
+    below: &ByLine,
+    tests: Option<&FileTests<'_>>,
+) -> Listing {
     let mut listing = Listing { parts: Vec::new(), places: Vec::new(), most: 0, cut: 0 };
     let mut marker = Marker::new(&view.segments, noted);
     let mut runs = view.lines().peekable();
@@ -93,7 +101,9 @@ pub(super) fn listing(text: &Text, view: &FileView<'_>, unsure: &Unsure, noted: 
         if (line - 1) % GROUP == 0 {
             rows.push_str("<tbody>");
         }
-        rows.push_str(&row(line, (count, unsure.has(line)), kind, bytes, &pieces, below).0);
+        let tests =
+            tests.map(|tests| html! { @if count > Some(0) && kind != Kind::Excluded { (tests.of_line(line)) } });
+        rows.push_str(&row(line, (count, unsure.has(line)), kind, bytes, &pieces, below, tests).0);
         if line % GROUP == 0 || line == text.len() {
             rows.push_str("</tbody>");
         }
@@ -128,6 +138,7 @@ fn row(
     bytes: &[u8],
     pieces: &[Piece<'_>],
     below: &[Below],
+    tests: Option<Markup>,
 ) -> Markup {
     let title = if unsure { Some("the least that is certain".into()) } else { count.and_then(short) };
     html! {
@@ -143,6 +154,7 @@ fn row(
                     }
                 }
             }
+            @if let Some(tests) = tests { td { (tests) } }
         }
         "\n"
     }

@@ -11,6 +11,7 @@
 //! | the decisions of a file, for MC/DC | [`decisions`] |
 //! | the lines of a file | [`listing`] |
 //! | the list of a file's functions | [`sidebar`] |
+//! | which tests ran a line, and the list of all tests | [`test_names`] |
 //! | the pages of a file | [`source_page`] |
 
 mod about;
@@ -21,6 +22,7 @@ mod marks;
 mod overview;
 mod sidebar;
 mod source_page;
+mod test_names;
 mod text;
 mod tree;
 
@@ -33,6 +35,7 @@ use crate::html::file_names::FileNames;
 use crate::html::put::Put;
 use crate::visible;
 use std::io;
+use test_names::TESTS;
 use tree::{FILES, FileEntry};
 
 /// Writes the pages of the files whose paths are wanted and that have functions.
@@ -52,7 +55,10 @@ pub fn write(coverage: &RegionCoverage<'_>, pages: &Pages<'_>, put: &mut Put<'_>
         files.push(FileEntry { path, shown: visible::name(short).into_owned(), page, summary });
     }
     assets::write(put)?;
-    put(OVERVIEW, &overview::page(&files, &pages.about))?;
+    put(OVERVIEW, &overview::page(&files, &pages.about, pages.tests.is_some()))?;
+    if let Some(by_test) = pages.tests {
+        put(TESTS, &test_names::page(by_test, &pages.about.title))?;
+    }
     for file in &files {
         source_page::write(coverage, file, pages, put)?;
     }

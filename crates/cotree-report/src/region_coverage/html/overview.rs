@@ -1,6 +1,7 @@
 //! The page of all files: sums, what a reader must know, and a table of files by folders.
 
 use super::about::{About, Doubtful};
+use super::test_names::TESTS;
 use super::tree::{FileEntry, Row, rows};
 use crate::html::figures::{bar_class, level, share_cell};
 use crate::html::frame::Frame;
@@ -23,7 +24,7 @@ pub(super) fn totals(summary: &FileSummary) -> [(&'static str, Ratio); 5] {
 }
 
 /// The page.
-pub(super) fn page(files: &[FileEntry<'_>], about: &About) -> String {
+pub(super) fn page(files: &[FileEntry<'_>], about: &About, by_test: bool) -> String {
     let mut total = FileSummary::default();
     files.iter().for_each(|file| total.add(&file.summary));
     let main = html! {
@@ -45,7 +46,7 @@ pub(super) fn page(files: &[FileEntry<'_>], about: &About) -> String {
     };
     let bar = html! {
         nav.crumbs aria-label="Breadcrumb" { h1 { span { "Coverage of " } (about.title) } }
-        div.tools {}
+        div.tools { @if by_test { a href=(TESTS) { "Tests" } } }
     };
     let footer = html! { p { (counted(files.len() as u128, "file")) } };
     Frame { title: &format!("Coverage of {}", about.title), root: "", kind: "overview", bar, main, footer }.page()

@@ -1,6 +1,7 @@
 //! The functions of a file, for the list beside its lines.
 
 use super::listing::part_of;
+use super::test_names::FileTests;
 use super::tree::FileEntry;
 use crate::html::figures::{bar_class, level, times};
 use crate::names::Names;
@@ -13,6 +14,7 @@ use maud::{Markup, html};
 /// A function of a file; the instances of a template are one.
 pub(super) struct ListedFunction {
     line: u32,
+    symbol: String,
     name: String,
     /// How many instances there are besides the one that is named.
     others: usize,
@@ -30,6 +32,7 @@ pub(super) fn functions(groups: &[Group<'_, '_>], names: Names) -> Vec<ListedFun
         let lines = group.functions.iter().map(|function| function.summary().lines);
         Some(ListedFunction {
             line: group.start.line,
+            symbol: first.function.symbol().to_owned(),
             name: visible::name(&names.show(first.function.symbol())).into_owned(),
             others: group.functions.len() - 1,
             entries: group.functions.iter().fold(0, |sum, function| sum.saturating_add(function.entries())),
@@ -51,6 +54,7 @@ pub(super) fn sidebar(
     part: usize,
     parts: usize,
     last: u32,
+    tests: Option<&FileTests<'_>>,
 ) -> Markup {
     let here = functions.iter().filter(|function| part_of(function.line).min(parts.saturating_sub(1)) == part);
     let link = |number: usize| file.part(number).rsplit('/').next().unwrap_or_default().to_owned();
@@ -80,6 +84,9 @@ pub(super) fn sidebar(
                             @if function.excluded { "excluded by a marker, " }
                             @if function.entries == 0 { "never entered" } @else { "entered " (times(function.entries)) }
                             " · " (percent(covered.into(), total.into())) " of lines"
+                            @if let Some(tests) = tests.and_then(|tests| tests.of_function(function.line, &function.symbol)) {
+                                " · " (tests)
+                            }
                         }
                     }
                 }

@@ -7,6 +7,7 @@ use super::listing::{Listing, PART, listing, part_of};
 use super::marks::Noted;
 use super::overview::totals;
 use super::sidebar::{functions, sidebar};
+use super::test_names::FileTests;
 use super::text::Text;
 use super::tree::{FILES, FileEntry, OVERVIEW};
 use crate::html::figures::{level, short, times};
@@ -45,6 +46,8 @@ pub(super) fn write(
     add_decisions(&groups, pages.sources, pages.names, &mut below);
     add_source_decisions(of_rust, file.path, pages.sources, &mut below);
     let listed = functions(&groups, pages.names);
+    let tests = pages.tests.map(|by_test| FileTests::new(by_test, file.path));
+    let tests = tests.as_ref();
     let mut notes: Vec<String> = Vec::new();
     if let Some(found) = of_rust.not_followed(file.path).find(|found| found.place.is_none()) {
         notes.push(format!("No decision is counted: one {}.", found.reason));
@@ -52,8 +55,8 @@ pub(super) fn write(
     let Some(text) = text else {
         notes.push("The source is not there, so its lines are shown by their numbers.".into());
         let main = html! {
-            (sidebar(file, &listed, 0, 1, 0))
-            div.content { (warnings(&notes)) (ranges(&view)) }
+            (sidebar(file, &listed, 0, 1, 0, tests))
+            div.content { (warnings(&notes)) (ranges(&view)) (below_lines(tests)) }
         };
         return put(&file.part(1), &page(file, bar(file, None, &[]), main));
     };
@@ -75,15 +78,19 @@ pub(super) fn write(
                 .into(),
         );
     }
-    let listing = listing(&text, &view, &unsure, &noted, &below);
+    let listing = listing(&text, &view, &unsure, &noted, &below, tests);
     if listing.cut > 0 {
         notes.push(format!("{} too long to be shown whole.", counted(listing.cut.into(), "line")));
     }
     let parts = listing.parts.len().max(1);
     for part in 0..parts {
         let main = html! {
-            (sidebar(file, &listed, part, parts, last))
-            div.content { (warnings(&notes)) (table(file, &listing, part, last)) }
+            (sidebar(file, &listed, part, parts, last, tests))
+            div.content {
+                (warnings(&notes))
+                (table(file, &listing, part, last, tests.is_some()))
+                (below_lines(tests))
+            }
         };
         put(&file.part(part + 1), &page(file, bar(file, Some(part), &listing.places), main))?;
     }
@@ -147,7 +154,7 @@ fn warnings(notes: &[String]) -> Markup {
 }
 
 /// The lines of a page, with what a script needs to go on to other pages of the file.
-fn table(file: &FileEntry<'_>, listing: &Listing, part: usize, last: u32) -> Markup {
+fn table(file: &FileEntry<'_>, listing: &Listing, part: usize, last: u32, by_test: bool) -> Markup {
     let before = listing.places.iter().rev().find(|&&line| part_of(line) < part);
     let behind = listing.places.iter().find(|&&line| part_of(line) > part);
     let stem = file.page.rsplit('/').next().unwrap_or_default();
@@ -158,10 +165,15 @@ fn table(file: &FileEntry<'_>, listing: &Listing, part: usize, last: u32) -> Mar
             data-before=[before.map(|line| link(file, part, *line))]
             data-behind=[behind.map(|line| link(file, part, *line))] {
             caption { "Lines of " (file.shown) }
-            thead { tr { th { "Line" } th { "Count" } th { "Text" } } }
+            thead { tr { th { "Line" } th { "Count" } th { "Text" } @if by_test { th { "Tests" } } } }
             @if let Some(rows) = listing.parts.get(part) { (rows) }
         }
     }
+}
+
+/// The tests of a file.
+fn below_lines(tests: Option<&FileTests<'_>>) -> Markup {
+    html! { @if let Some(tests) = tests { (tests.below()) } }
 }
 
 /// The lines of a file whose text is not there.

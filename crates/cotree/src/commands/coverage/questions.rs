@@ -7,6 +7,9 @@ use clap::Args;
 /// The options that fail if too little ran, but for that of lines.
 pub const GATES: [&str; 4] = ["fail_under_functions", "fail_under_regions", "fail_under_branches", "fail_under_mcdc"];
 
+/// Formats of the coverage of whole files, but for pages.
+const FORMATS: [&str; 4] = ["lcov", "cobertura", "codecov", "llvm_json"];
+
 /// Options that are for the coverage of whole files.
 pub const WHOLE: [&str; 8] =
     ["lcov", "cobertura", "codecov", "llvm_json", "html", "open", "show_missing_lines", "show_mcdc"];
@@ -15,13 +18,13 @@ pub const WHOLE: [&str; 8] =
 #[derive(Args, Debug)]
 #[command(group(clap::ArgGroup::new("remarked").multiple(true)))]
 pub struct Questions {
-    /// Tell which tests ran which lines, by the names that COTREE_TEST gave to the profiles; with --json as
-    /// cotree-coverage-by-test/1
+    /// Tell which tests ran which lines, by the names that COTREE_TEST gave to the profiles: as text, with --json as
+    /// cotree-coverage-by-test/1, or on the pages of --html
     #[arg(
         long,
         conflicts_with_all = GATES,
-        conflicts_with_all = WHOLE,
-        conflicts_with_all = ["no_markers", "fail_under_lines"],
+        conflicts_with_all = FORMATS,
+        conflicts_with_all = ["show_missing_lines", "show_mcdc", "no_markers", "fail_under_lines"],
     )]
     pub by_test: bool,
     /// Print the names of the tests that ran these lines before they were changed: FILE:LINE, FILE:LINE-LINE, or a file

@@ -235,6 +235,67 @@ fn decisions_stand_at_their_lines() {
     assert!(page.lines()[&2].text.contains("MC/DC 1/2"));
 }
 
+/// The tests that ran a line stand beside it; each set of them is on the page once.
+#[test]
+fn tests_stand_beside_lines_and_functions() {
+    let source = "#include <string.h>\n\
+        static int one(void) {\n\
+        \treturn 1;\n\
+        }\n\
+        static int two(void) { return 2; }\n\
+        int main(int c, char **v) {\n\
+        \tfor (int i = 1; i < c; i++)\n\
+        \t\tif (strcmp(v[i], \"two\") ? one() : two()) continue;\n\
+        \treturn c == 9;\n\
+        }\n";
+    let project = Project::new(&[("m.c", source)]);
+    project.ok("--coverage cc -O1 m.c -o m");
+    let run = |words: &[&str], test: Option<&str>| {
+        let mut program = project.command(project.path("m"));
+        program.args(words).env("COTREE_FILE", project.path("runs/%n.%p.cotree")).env_remove("COTREE_TEST");
+        succeed(program.envs(test.map(|test| ("COTREE_TEST", test))));
+    };
+    fs::create_dir(project.path("runs")).expect("a folder");
+    for (words, test) in [(&["one"][..], "<b>'1'"), (&["two"], "two"), (&["one", "two"], "both"), (&[], "none")] {
+        run(words, Some(test));
+    }
+    project.ok("coverage --html --by-test runs");
+    let pages = check(&project.path("coverage/html"));
+    let page = page_of(&pages, "m.c");
+    let lines = page.lines();
+    let tests = |line: u32| lines[&line].tests.as_ref().map(|tests| tests.join(" "));
+    for (line, expected) in [
+        (1, None),
+        (3, Some("<b>'1' both")),
+        (5, Some("both two")),
+        (8, Some("<b>'1' both two")),
+        (9, Some("<b>'1' both none two")),
+    ] {
+        assert_eq!(tests(line).as_deref(), expected, "line {line}");
+    }
+    let functions: Vec<Vec<String>> = page
+        .all("nav", "side")
+        .flat_map(|side| page.within(side, "a").filter(|link| link.is("a", "tests")).map(|link| page.tests(link)))
+        .collect();
+    assert_eq!(functions, [vec!["<b>'1'", "both"], vec!["both", "two"], vec!["<b>'1'", "both", "none", "two"]]);
+    let sets = page.all("details", "sets").next().expect("sets");
+    assert_eq!(page.within(sets, "li").count(), 4);
+    let rows: Vec<&str> = pages["tests.html"].all("tr", "").skip(1).map(|row| row.text.as_str()).collect();
+    assert_eq!(rows, ["<b>'1'8021", "both9031", "none4011", "two6021"]);
+    assert!(pages["index.html"].all("a", "").any(|link| link.attribute("href") == "tests.html"));
+
+    // What only a run without a name came to is said to be of no test.
+    fs::remove_dir_all(project.path("runs")).expect("removed");
+    fs::create_dir(project.path("runs")).expect("a folder");
+    run(&["one"], None);
+    run(&[], Some("none"));
+    project.ok("coverage --html --by-test runs");
+    let pages = check(&project.path("coverage/html"));
+    let page = page_of(&pages, "m.c");
+    assert_eq!((page.lines()[&3].count, page.lines()[&3].tests.as_ref()), (Some(1), None));
+    assert!(page.all("span", "").any(|span| span.attribute("title") == "No test with a name"));
+}
+
 /// Names and texts that would be code, or command a terminal, stay text.
 #[test]
 fn hostile_names_and_texts_are_text() {

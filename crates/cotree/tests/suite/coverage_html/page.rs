@@ -40,6 +40,8 @@ pub struct Line {
     pub branches: (u64, u64),
     /// The text, with what can be unfolded.
     pub text: String,
+    /// The tests that a link names.
+    pub tests: Option<Vec<String>>,
     /// The parts that are marked as not run.
     pub marks: Vec<String>,
 }
@@ -86,6 +88,21 @@ impl Page {
         self.all(name, "").filter(move |element| element.around.contains(&place))
     }
 
+    /// The names of the tests that a link leads to: a set of numbers, of the list on the page.
+    pub fn tests(&self, link: &Element) -> Vec<String> {
+        let of_id = |id: &str| self.elements.iter().find(|element| element.attribute("id") == id).expect("a place");
+        let set = &of_id(&link.attribute("href")[1..]).text;
+        let numbers = set.split(", ").flat_map(|part| {
+            let (first, last) = part.split_once('–').unwrap_or((part, part));
+            first.parse::<usize>().expect("a number")..=last.parse().expect("a number")
+        });
+        let names: Vec<String> = numbers
+            .map(|number| self.within(of_id(&format!("t{number}")), "th").next().expect("a name").text.clone())
+            .collect();
+        assert_eq!(names.len().to_string(), link.text.split(' ').next().expect("a number"));
+        names
+    }
+
     /// The lines by their numbers.
     pub fn lines(&self) -> BTreeMap<u32, Line> {
         let number = |text: &str| text.replace(',', "").parse::<u64>().expect("a number");
@@ -93,7 +110,7 @@ impl Page {
         for row in self.all("tr", "").filter(|row| row.attribute("id").starts_with('L')) {
             let cells: Vec<&Element> =
                 self.within(row, "td").filter(|cell| cell.around.len() == row.around.len() + 1).collect();
-            let [count, text] = cells.as_slice() else { panic!("{row:?}") };
+            let [count, text, tests @ ..] = cells.as_slice() else { panic!("{row:?}") };
             let mut branches = (0, 0);
             for label in
                 self.within(row, "summary").filter(|label| label.text.starts_with(|c: char| c.is_ascii_digit()))
@@ -106,6 +123,7 @@ impl Page {
                 count: (!count.text.is_empty()).then(|| number(&count.text)),
                 branches,
                 text: text.text.clone(),
+                tests: tests.first().and_then(|cell| self.within(cell, "a").next()).map(|link| self.tests(link)),
                 marks: self.within(row, "mark").map(|mark| mark.text.clone()).collect(),
             };
             lines.insert(number(&row.attribute("id")[1..]) as u32, line);
