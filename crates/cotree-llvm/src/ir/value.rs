@@ -156,6 +156,18 @@ impl<'m> Value<'m> {
         }
     }
 
+    /// The bytes of a constant array of bytes.
+    #[must_use]
+    pub fn constant_bytes(self) -> Option<Vec<u8>> {
+        let mut len = 0;
+        // SAFETY: the bytes are asked only of arrays of bytes; LLVM gives its own storage with the length, and they are
+        // copied.
+        unsafe {
+            let array = !LLVMIsAConstantDataArray(self.raw()).is_null() && LLVMIsConstantString(self.raw()) != 0;
+            array.then(|| std::slice::from_raw_parts(LLVMGetAsString(self.raw(), &raw mut len).cast(), len).to_vec())
+        }
+    }
+
     /// The text of an inline assembly value.
     #[must_use]
     pub fn assembly(self) -> Option<String> {

@@ -25,6 +25,7 @@ mod expansions;
 mod files;
 mod function;
 mod map;
+mod map_decisions;
 mod names;
 mod outcomes;
 mod place;
@@ -38,6 +39,7 @@ pub use decisions::{DECISIONS, NotFollowed, SourceCondition, SourceDecision, dec
 pub use error::{CoverageFault, CoverageMapError};
 pub use function::{MappedFunction, Region, RegionCount, RegionKind, SourceFile, VirtualFile};
 pub use map::{CoverageMap, Sections};
+pub use map_decisions::{MappedDecision, MappedDecisions, decisions_of_record};
 pub use names::name_hash;
 pub use outcomes::{Outcomes, outcomes_line};
 pub use place::Place;

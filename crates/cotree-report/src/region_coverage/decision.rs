@@ -22,6 +22,8 @@ pub struct CountedDecision {
     /// Whether the outcomes of the decision are known. Else they are those that they would be without negations around
     /// several conditions.
     pub knows_outcomes: bool,
+    /// Whether the vectors are counted. If not, none is known, though the decision was made.
+    pub knows_vectors: bool,
     /// The vectors that occurred and what they show. Conditions have their order in [`DecisionCondition::number`].
     pub table: Table,
 }

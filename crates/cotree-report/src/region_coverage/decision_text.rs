@@ -46,6 +46,10 @@ pub fn write(
         let also = if masking > by.covered { format!(", {masking} by masking") } else { String::new() };
         let line = format!("{place}: {} of {} conditions are shown to be independent{also}", by.covered, by.total);
         writeln!(out, "  {}", style.wrap(&line, 4))?;
+        if !decision.knows_vectors {
+            let line = "it was made, but its vectors are not counted: clang does not ask for them";
+            writeln!(out, "    {}", style.wrap(line, 6))?;
+        }
         if has_negated_part(decision, sources) {
             let line = "with a negated part, whose ! is not known: outcomes and verdicts are those without it";
             writeln!(out, "    {}", style.wrap(line, 6))?;
@@ -57,6 +61,20 @@ pub fn write(
         }
     }
     Ok(())
+}
+
+/// A sentence for the user on decisions whose vectors are not counted.
+#[must_use]
+pub fn remark_on_uncounted(table: &CoverageTable) -> Option<String> {
+    let decisions = table.files.iter().flat_map(|file| &file.decisions);
+    let uncounted = decisions.filter(|decision| !decision.knows_vectors).count() as u128;
+    (uncounted > 0).then(|| {
+        format!(
+            "{} made whose vectors are not counted, since clang does not ask for them (--show-mcdc names them): their \
+             conditions are told as not shown",
+            counted(uncounted, "decision")
+        )
+    })
 }
 
 /// A sentence for the user on decisions with a negated part whose outcomes are not known.

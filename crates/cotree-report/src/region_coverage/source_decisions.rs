@@ -211,6 +211,7 @@ impl Counts<'_> {
             line: start.line,
             conditions: (0..).zip(conditions).map(condition).collect(),
             knows_outcomes: true,
+            knows_vectors: true,
             table: graph.table(&numbering, &self.vectors),
         })
     }

@@ -291,6 +291,9 @@ impl CoverageArgs {
         if let Some(remark) = coverage.source_decisions.remark(|path| self.wants(path)) {
             lines::note(format_args!("note: {remark}"));
         }
+        if let Some(remark) = decision_text::remark_on_uncounted(table) {
+            lines::note(format_args!("note: {remark}"));
+        }
         if let Some(remark) = decision_text::remark_on_negated(table, &FileSources::default()) {
             lines::note(format_args!("note: {remark}"));
         }

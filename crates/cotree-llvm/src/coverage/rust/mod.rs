@@ -12,7 +12,7 @@ mod branches;
 mod section;
 mod source;
 
-use super::increments::INCREMENT;
+use super::increments::{INCREMENT, call};
 use super::split;
 use super::vectors::UPDATE;
 use crate::ir::phis::{self, Move};
@@ -265,12 +265,4 @@ fn truth<'m>(builder: &Builder<'m>, byte: Value<'m>) -> Value<'m> {
     let widened = byte.as_instruction().filter(|widened| widened.opcode() == LLVMOpcode::LLVMZExt);
     let value = widened.and_then(|widened| widened.operand(0)).filter(|value| value.ty() == bit);
     value.unwrap_or_else(|| builder.truncate(byte, bit))
-}
-
-fn call<'m>(builder: &Builder<'m>, name: &str, arguments: &[Value<'m>]) {
-    let module = builder.module();
-    let parameters: Vec<_> = arguments.iter().map(|argument| argument.ty()).collect();
-    let ty = module.void().function(&parameters);
-    let callee = module.function_or_declare(name, ty, |_| ());
-    builder.call(ty, callee, arguments);
 }

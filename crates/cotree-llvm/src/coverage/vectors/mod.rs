@@ -11,6 +11,7 @@ mod intrinsics;
 mod outcomes;
 mod place;
 mod sums;
+mod unrequested;
 
 use super::increments::INCREMENT;
 use super::text::text_of;
@@ -24,6 +25,7 @@ use outcomes::Outcomes;
 use place::Update;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use sums::{Sum, Unclear};
+use unrequested::Records;
 
 /// What is counted of the decisions of a module.
 #[derive(Default)]
@@ -46,6 +48,7 @@ pub(super) fn count(module: &mut Module) -> Result<Counted, Error> {
     if !is(PARAMETERS) && !is(UPDATE) {
         return Ok(counted);
     }
+    let mut records: Option<Records<'_>> = None;
     for function in unchanged.functions().filter(|function| !function.is_declaration()) {
         let calls = |name: &str| -> Vec<Call<'_>> {
             let calls = function.instructions().filter_map(|instruction| instruction.as_call());
@@ -56,6 +59,8 @@ pub(super) fn count(module: &mut Module) -> Result<Counted, Error> {
             let count = call.arguments().nth(2).and_then(Value::constant).and_then(|count| u32::try_from(count).ok());
             if let Some((name, count)) = name.zip(count) {
                 counted.vectors.insert(name, count);
+                let records = records.get_or_insert_with(|| Records::of(unchanged));
+                unrequested::ask(unchanged, function, call, records);
                 unchanged.remove(*call);
             }
         }

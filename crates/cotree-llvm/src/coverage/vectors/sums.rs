@@ -41,10 +41,15 @@ pub(super) struct Sum<'m> {
 }
 
 impl<'m> Sum<'m> {
+    /// A variable of which nothing is known but what instructions do to it.
+    pub(super) fn unsolved(variable: Value<'m>) -> Self {
+        Self { variable, at_start: HashMap::new() }
+    }
+
     /// Finds what the variable may hold.
     pub(super) fn new(variable: Value<'m>) -> Result<Self, Unclear> {
         let users: Vec<Instruction<'m>> = variable.users().into_iter().filter_map(Value::as_instruction).collect();
-        let mut sum = Self { variable, at_start: HashMap::new() };
+        let mut sum = Self::unsolved(variable);
         let mut work: Vec<Block<'m>> = users.into_iter().filter_map(Instruction::block).collect();
         work.sort_unstable();
         work.dedup();

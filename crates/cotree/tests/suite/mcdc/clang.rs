@@ -111,6 +111,51 @@ fn outcomes_of_negated_parts_are_those_of_the_code() {
     assert!(theirs.contains("{ F,  -,  -  = F      }") && !theirs.contains("{ F,  -,  -  = T      }"), "{theirs}");
 }
 
+/// clang does not ask for the vectors of decisions that choose between objects, references or complex numbers, and of
+/// those that are negated before they choose.
+#[test]
+fn vectors_that_clang_forgets_are_counted() {
+    let source = "struct S { S(int); ~S(); int i; };\nS::S(int i) : i(i) {}\nS::~S() {}\n\
+        static int twice(int n) { return 2 * n; }\n\
+        static S object(bool a, bool b, bool c) { return (a && b) || c ? S(1) : S(2); }\n\
+        static int &reference(bool a, bool b, int &x, int &y) { return a || b ? x : y; }\n\
+        static double number(bool a, bool b, _Complex double z) { return __real__(a && b ? z : -z); }\n\
+        static int negated(bool a, bool b, bool c) { return !((a || b) && c) ? twice(1) : twice(2); }\n\
+        static S both(bool a, bool b) { return (a && b ? 1 : 0) ? S(1) : a && !b ? S(2) : S(3); }\n\
+        static S folded(bool a, bool b) { return a && (sizeof(int) == 4 || b) ? S(1) : S(2); }\n\
+        int main() {\n    int x = 0, y = 0;\n    for (int n = 0; n < 8; n++) {\n\
+        bool a = n & 1, b = n & 2, c = n & 4;\n\
+        object(a, b, c), reference(a, b, x, y), number(a, b, 1), negated(a, b, c), both(a, b), folded(a, b);\n    }\n}\n";
+    let project = Project::new(&[("a.cc", source)]);
+    for level in ["-O0", "-O2"] {
+        project.ok(&format!("--coverage --mcdc c++ -w {level} a.cc -o a"));
+        succeed(project.command(project.path("a")).env("COTREE_FILE", "p.cotree"));
+        let json: serde_json::Value = serde_json::from_str(&project.ok("coverage --json p.cotree")).expect("JSON");
+        let decisions = json["files"][0]["decisions"].as_array().expect("decisions");
+        let vectors = |line: u64| {
+            let of_line = decisions.iter().filter(|decision| decision["start"][0] == line);
+            let vectors = of_line.flat_map(|decision| decision["vectors"].as_array().expect("vectors"));
+            let shown = vectors.map(|vector| {
+                let outcome = if vector["outcome"] == true { "T" } else { "F" };
+                format!("{}{outcome} {}", vector["conditions"].as_str().expect("letters"), vector["count"])
+            });
+            let mut shown: Vec<String> = shown.collect();
+            shown.sort();
+            shown.join(", ")
+        };
+        assert_eq!(vectors(5), "F-FF 2, F-TT 2, TFFF 1, TFTT 1, TT-T 2", "{level}");
+        assert_eq!(vectors(6), "FFF 2, FTT 2, T-T 4", "{level}");
+        assert_eq!(vectors(7), "F-F 4, TFF 2, TTT 2", "{level}");
+        assert_eq!(vectors(8), "FF-F 2, FTFF 1, FTTT 1, T-FF 2, T-TT 2", "{level}");
+        assert_eq!(vectors(9), "F-F 4, F-F 4, TFF 2, TTT 2, TTT 2", "{level}");
+        // With a constant that hides where the decision is made, it is said.
+        assert_eq!(vectors(10), "", "{level}");
+        let said = project.cotree("coverage p.cotree").output().expect("it runs").stderr;
+        let said = String::from_utf8_lossy(&said);
+        assert!(said.contains("1 decision made whose vectors are not counted") && !said.contains("negated"), "{said}");
+    }
+}
+
 /// Where the code does not tell, it is said in every form.
 #[test]
 fn negated_parts_that_are_not_known_are_told_in_every_form() {
