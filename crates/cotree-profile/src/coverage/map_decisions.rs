@@ -30,7 +30,7 @@ pub struct MappedDecision {
 /// The decisions of a function, and how many make no sense.
 #[derive(Clone, Debug, Default)]
 pub struct MappedDecisions {
-    /// Those that make sense, in the order of the map.
+    /// The decisions that make sense, in the order of the map.
     pub decisions: Vec<MappedDecision>,
     /// The places of the regions of the others.
     pub unreadable: Vec<usize>,

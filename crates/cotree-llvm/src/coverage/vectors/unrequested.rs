@@ -1,10 +1,10 @@
 //! Requests for vectors that clang forgets.
 //!
-//! For `c ? x : y` clang asks for the vector of `c` only where the result is a number or a pointer and `c` itself is the
-//! decision: not where the result is an object, a reference or a complex number, and not in `!(a && b) ? x : y`. The
-//! conditions still add up the vector's number, but in a variable that is not set to 0 before. The map says which
-//! decisions there are; a condition is found by the counter that stands behind one of its outcomes. What is missing is
-//! put before the first condition, and on the edges that make the decision.
+//! For `c ? x : y` clang asks for the vector of `c` only where the result is a number or a pointer and `c` itself is
+//! the decision: not where the result is an object, a reference or a complex number, and not in `!(a && b) ? x : y`.
+//! The conditions still add up the vector's number, but in a variable that is not set to 0 before. The map says which
+//! decisions there are; a condition is found by the counter that stands behind one of its outcomes. What is missing
+//! is put before the first condition, and on the edges that make the decision.
 
 use super::UPDATE;
 use super::sums::{Step, Sum};
