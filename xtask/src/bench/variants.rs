@@ -169,7 +169,7 @@ impl Variant {
 
     /// Whether the compiler must know its options, so that it shares no objects.
     pub fn concerns_compiler(&self) -> bool {
-        self.options.contains(&"--event-limit")
+        ["--event-limit", "--coverage"].iter().any(|option| self.options.contains(option))
     }
 
     /// A name for folders.
@@ -206,6 +206,8 @@ pub fn table() -> Vec<Variant> {
         cotree("ipath-hybrid=leaf", "ipath-hybrid=leaf", &[]),
         cotree("ipath-hybrid=file", "ipath-hybrid=file", &[]),
         cotree("ipath, --pending on", "ipath", &["--pending"]),
+        variant("cotree coverage", Tool::Cotree, &["--coverage"]).rust(&[]),
+        variant("cotree coverage, --mcdc", Tool::Cotree, &["--coverage", "--mcdc"]).rust(&[]),
         variant("LLVM's passes in our place", Passes, &["-do-counter-promotion"]),
         variant("LLVM's passes in our place, no promotion", Passes, &[]),
         variant("LLVM", Llvm, &[]).rust(&[]).quick().timed(),
@@ -216,6 +218,8 @@ pub fn table() -> Vec<Variant> {
         variant("LLVM -fprofile-instr-generate", Llvm, &["-fprofile-instr-generate"]),
         variant("LLVM coverage", Llvm, &["-fprofile-instr-generate", "-fcoverage-mapping"])
             .rust(&["-Cinstrument-coverage"]),
+        // clang has decisions of at most 32,767 vectors; `-fcoverage-mcdc` is its option alone, no longer rustc's.
+        variant("LLVM coverage, MC/DC", Llvm, &["-fprofile-instr-generate", "-fcoverage-mapping", "-fcoverage-mcdc"]),
         variant("BOLT -instrument", Bolt, &["-Wl,--emit-relocs"]),
         variant("gcc", Gcc, &[]).quick().timed(),
         variant("gcc --coverage", Gcc, &["--coverage"]).quick().timed(),
