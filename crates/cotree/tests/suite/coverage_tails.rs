@@ -1,5 +1,5 @@
-//! Coverage of Rust's expressions around calls that panic or end the process: a program tallies its own lines, also
-//! those without code of their own, and the lines of the map have to say the same.
+//! Coverage of Rust's expressions around calls that panic or end the process, and of coroutines: programs tally their
+//! own lines, also those without code of their own, and the lines of the map have to say the same.
 
 use crate::lines;
 use crate::project::Project;
@@ -22,5 +22,27 @@ fn expressions_behind_calls_that_left_have_not_run() {
             assert!(problems.is_empty(), "{level} {arguments:?}:\n{}\n{tracefile}", problems.join("\n"));
             assert_eq!(compared, 91, "{level} {arguments:?}");
         }
+    }
+}
+
+/// Exceptions out of coroutines, and coroutines that are destroyed while they are suspended.
+#[test]
+fn coroutines_that_were_left_have_not_run() {
+    let source = include_str!("../programs/coverage/coroutines_left.cc").replace("../tally.h", "tally.h");
+    let project = Project::new(&[("left.cc", &source), ("tally.h", include_str!("../programs/tally.h"))]);
+    for level in ["-O0", "-O2"] {
+        project.ok(&format!("--coverage c++ -std=c++20 -w {level} left.cc -o left"));
+        project.command(project.path("left")).env("COTREE_FILE", "ran.cotree").output().expect("it starts");
+        let files =
+            std::fs::read_dir(project.path(".")).expect("a folder").map(|entry| entry.expect("an entry").path());
+        let tally = files.into_iter().find(|path| path.extension().is_some_and(|end| end == "bin")).expect("a tally");
+        let tracefile = project.ok("coverage --lcov ran.cotree");
+        let read = std::fs::read(&tally).expect("a file");
+        let (compared, problems) = lines::compare("left.cc", &source, &read, &tracefile, 0);
+        assert!(problems.is_empty(), "{level}:\n{}\n{tracefile}", problems.join("\n"));
+        assert_eq!(compared, 31, "{level}");
+        // clang's counter of the whole is bumped by exceptions, too.
+        assert!(tracefile.contains("FNDA:64,numbers(int)\n"), "{tracefile}");
+        std::fs::remove_file(tally).expect("it is there");
     }
 }

@@ -112,6 +112,17 @@ impl<'a> Functions<'a> {
 }
 
 impl Instance<'_, '_> {
+    /// Does it start a coroutine, of which it is a part?
+    pub(super) fn starts(&self) -> bool {
+        !may_be_of_coroutine(&self.flow.function.symbol)
+    }
+
+    /// Does it destroy a suspended coroutine?
+    pub(super) fn destroys(&self) -> bool {
+        let symbol = linker_name(&self.flow.function.symbol);
+        symbol.ends_with(".destroy") || symbol.ends_with(".cleanup")
+    }
+
     /// The values of the counters.
     pub(super) fn counts(&self) -> Vec<i128> {
         self.sums(|anchor| self.flow.anchor(anchor).into())

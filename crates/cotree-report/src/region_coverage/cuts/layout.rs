@@ -92,6 +92,22 @@ impl<'m> Layout<'m> {
         self.host[file.0 as usize]
     }
 
+    /// Is it the first region of the function?
+    pub(super) fn begins_function(&self, region: usize) -> bool {
+        let is_code = |kind: RegionKind| matches!(kind, RegionKind::Code(_));
+        self.function.regions.iter().position(|other| is_code(other.kind)) == Some(region)
+    }
+
+    /// The first region of text of what replaces an expansion, which may be one within it.
+    pub(super) fn first_of_expansion(&self, expansion: usize) -> usize {
+        let regions = &self.function.regions;
+        let into = |&at: &usize| match regions[at].kind {
+            RegionKind::Expansion { into, .. } => regions.iter().position(|region| region.file == into),
+            _ => None,
+        };
+        std::iter::successors(Some(expansion), into).take(regions.len()).last().unwrap_or(expansion)
+    }
+
     /// Is it the first region of a macro that is used in the function's own text?
     pub(super) fn begins_macro(&self, region: usize) -> bool {
         let regions = &self.function.regions;

@@ -223,12 +223,8 @@ impl Counted<'_, '_> {
         let mut expansions = vec![None; regions.len()];
         for (index, region) in regions.iter().enumerate() {
             let RegionKind::Expansion { count, .. } = region.kind else { continue };
-            let into = |&at: &usize| match regions[at].kind {
-                RegionKind::Expansion { into, .. } => regions.iter().position(|region| region.file == into),
-                _ => None,
-            };
-            let first = std::iter::successors(Some(index), into).take(regions.len()).last();
-            if let Some((began, (count, _))) = first.and_then(|first| self.began[first]).zip(self.value(count)) {
+            let first = self.layout.first_of_expansion(index);
+            if let Some((began, (count, _))) = self.began[first].zip(self.value(count)) {
                 corrections.add(index as u32, None, Excess { count: count - began, not_taken: 0 });
                 expansions[index] = Some(began);
             }
