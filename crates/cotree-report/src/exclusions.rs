@@ -6,10 +6,12 @@
 //! | `LCOV_EXCL_START` … `LCOV_EXCL_STOP` | from the first line up to the one before the last |
 //! | `LCOV_EXCL_BR_LINE`, `LCOV_EXCL_BR_START` … `_STOP` | only the branches of those lines |
 //! | `LCOV_EXCL_EXCEPTION_BR_LINE`, … `_START` … `_STOP` | only the branches of those lines that exceptions take |
+//! | `GCOVR_EXCL_FUNCTION` | the function whose definition begins there |
 //! | `LCOV_UNREACHABLE_LINE`, `LCOV_UNREACHABLE_START` … `_STOP` | as without `UNREACHABLE`; but none may have run |
 //!
 //! `GCOV`, `GCOVR` and `LCOVR` mean what `LCOV` means. Regions nest. A marker that begins or ends nothing excludes
-//! nothing, and is a [`Mistake`].
+//! nothing, and is a [`Mistake`]; so is one that is not known here. gcovr's `EXCL_BR_SOURCE` and `EXCL_BR_WITHOUT_HIT` go
+//! by the blocks and the branches that gcov counts, which are not those of conditions.
 
 use crate::files::is_foreign;
 use crate::source::{SourceText, Sources};
@@ -46,12 +48,32 @@ impl Markers {
         self.files.get(path)
     }
 
+    /// Whether any marker excludes a function.
+    #[must_use]
+    pub fn have_functions(&self) -> bool {
+        self.files.values().any(|exclusions| !exclusions.functions.is_empty())
+    }
+
+    /// Excludes the functions at which markers for functions stand. `functions` gives the first and last lines of all
+    /// functions that are written in a file.
+    pub fn exclude_functions(&mut self, functions: impl Fn(&str) -> Vec<(u32, u32)>) {
+        let marked = self.files.iter_mut().filter(|(_, exclusions)| !exclusions.functions.is_empty());
+        for (path, exclusions) in marked {
+            Arc::make_mut(exclusions).exclude_functions(&functions(path));
+        }
+    }
+
     /// Sentences for the user: markers that make no sense, and files of the project in which none could be looked for.
     #[must_use]
     pub fn remarks(&self) -> Vec<String> {
         let mistakes = self.files.iter().flat_map(|(path, exclusions)| {
-            exclusions.mistakes.iter().map(move |Mistake { line, marker, missing }| {
-                format!("{path}:{line}: {marker} without {missing} excludes nothing")
+            exclusions.mistakes.iter().map(move |Mistake { line, marker, fault }| {
+                let fault = match fault {
+                    Fault::Missing(missing) => format!("without {missing} excludes nothing"),
+                    Fault::NoFunction => "excludes nothing: no function begins there".into(),
+                    Fault::Unknown => "excludes nothing: cotree does not know this marker (docs/coverage.md)".into(),
+                };
+                format!("{path}:{line}: {marker} {fault}")
             })
         });
         let absent: Vec<_> = self.absent.iter().filter(|path| !is_foreign(path)).collect();
@@ -80,21 +102,34 @@ pub struct Exclusions {
     branches: Ranges,
     exceptions: Ranges,
     unreachable: Ranges,
+    /// The lines of markers for functions, each with the line on which the body of the function begins, and the marker.
+    functions: Vec<(u32, u32, String)>,
     /// The lines on which regions of excluded lines end, which are not excluded.
     ends: BTreeSet<u32>,
     /// Markers that make no sense.
     pub mistakes: Vec<Mistake>,
 }
 
-/// A marker without its other half.
+/// A marker that excludes nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistake {
     /// The line that the marker is on.
     pub line: u32,
     /// The marker.
     pub marker: String,
-    /// The marker that is missing.
-    pub missing: String,
+    /// What is wrong with it.
+    pub fault: Fault,
+}
+
+/// Why a marker excludes nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// Its other half is missing: this marker.
+    Missing(String),
+    /// No function begins there.
+    NoFunction,
+    /// It looks like a marker, and is none of those that are known.
+    Unknown,
 }
 
 /// What a marker is about.
@@ -134,7 +169,19 @@ impl Exclusions {
         let mut open: [Vec<(u32, &str)>; 4] = Default::default();
         for number in 1..=text.len() {
             let line = text.line(number).unwrap_or_default();
-            for (prefix, subject, extent) in markers(line) {
+            for marker in markers(line) {
+                let (prefix, subject, extent) = match marker {
+                    Marker::Lines(prefix, subject, extent) => (prefix, subject, extent),
+                    Marker::Function(marker) => {
+                        exclusions.functions.push((number, body_of(text, number), marker.to_owned()));
+                        continue;
+                    }
+                    Marker::Unknown(marker) => {
+                        let marker = marker.to_owned();
+                        exclusions.mistakes.push(Mistake { line: number, marker, fault: Fault::Unknown });
+                        continue;
+                    }
+                };
                 let open = &mut open[subject as usize];
                 match extent {
                     Extent::Line => exclusions.of(subject).add(number, number),
@@ -174,13 +221,27 @@ impl Exclusions {
 
     fn mistake(&mut self, line: u32, prefix: &str, [is, missing]: [&str; 2]) {
         let [marker, missing] = [is, missing].map(|end| format!("{prefix}{end}"));
-        self.mistakes.push(Mistake { line, marker, missing });
+        self.mistakes.push(Mistake { line, marker, fault: Fault::Missing(missing) });
+    }
+
+    /// Excludes the functions, of these first and last lines, that begin at markers for functions.
+    fn exclude_functions(&mut self, functions: &[(u32, u32)]) {
+        for (line, body, marker) in std::mem::take(&mut self.functions) {
+            let begins = |(first, _): &&(u32, u32)| (line..=body).contains(first);
+            match functions.iter().filter(begins).map(|(_, last)| *last).max() {
+                Some(last) => self.lines.add(line, last),
+                None => self.mistakes.push(Mistake { line, marker, fault: Fault::NoFunction }),
+            }
+        }
+        self.lines.join();
+        self.mistakes.sort_by_key(|mistake| mistake.line);
     }
 
     /// Whether there is nothing excluded.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        [&self.lines, &self.branches, &self.exceptions, &self.unreachable].iter().all(|ranges| ranges.0.is_empty())
+        let ranges = [&self.lines, &self.branches, &self.exceptions, &self.unreachable];
+        self.functions.is_empty() && ranges.iter().all(|ranges| ranges.0.is_empty())
     }
 
     /// Whether a line is excluded.
@@ -221,18 +282,51 @@ impl Exclusions {
     }
 }
 
-/// The markers of a line: what stands before `LINE`, `START` or `STOP`, and what they mean.
-fn markers(line: &str) -> impl Iterator<Item = (&str, Subject, Extent)> {
+/// A marker in a line.
+enum Marker<'l> {
+    /// What stands before `LINE`, `START` or `STOP`, and what it means.
+    Lines(&'l str, Subject, Extent),
+    /// One for the function that begins here.
+    Function(&'l str),
+    /// What looks like a marker.
+    Unknown(&'l str),
+}
+
+/// The markers of a line.
+fn markers(line: &str) -> impl Iterator<Item = Marker<'_>> {
     let starts = line.match_indices("COV").map(|(at, _)| at.saturating_sub(1));
     starts.filter_map(|start| {
         let marker = line.get(start..)?;
         let tool = TOOLS.iter().find(|tool| marker.starts_with(**tool))?;
         let rest = &marker[tool.len()..];
-        let (middle, subject) = SUBJECTS.iter().find(|(middle, _)| rest.starts_with(middle))?;
-        let length = tool.len() + middle.len();
-        let (_, extent) = EXTENTS.iter().find(|(end, _)| marker[length..].starts_with(end))?;
-        Some((&marker[..length], *subject, *extent))
+        let known = SUBJECTS.iter().filter(|(middle, _)| rest.starts_with(middle)).find_map(|(middle, subject)| {
+            let length = tool.len() + middle.len();
+            let (_, extent) = EXTENTS.iter().find(|(end, _)| marker[length..].starts_with(end))?;
+            Some(Marker::Lines(&marker[..length], *subject, *extent))
+        });
+        if known.is_some() {
+            return known;
+        }
+        let end = marker.find(|sign: char| !sign.is_ascii_uppercase() && sign != '_').unwrap_or(marker.len());
+        let marker = &marker[..end];
+        match ["_EXCL_", "_UNREACHABLE_"]
+            .into_iter()
+            .find_map(|middle| rest[..end - tool.len()].strip_prefix(middle))?
+        {
+            "FUNCTION" => Some(Marker::Function(marker)),
+            // Prose speaks of `LCOV_EXCL_*`.
+            "" => None,
+            _ => Some(Marker::Unknown(marker)),
+        }
     })
+}
+
+/// The line on which the body of a function may begin that is defined on a line.
+fn body_of(text: &SourceText, line: u32) -> u32 {
+    /// The lines of the longest list of parameters.
+    const MOST: u32 = 20;
+    let last = line.saturating_add(MOST).min(text.len());
+    (line..=last).find(|&line| text.line(line).is_some_and(|text| text.contains('{'))).unwrap_or(line)
 }
 
 /// Lines: the first and the last of each part.
@@ -294,7 +388,24 @@ mod tests {
         assert_eq!(lines(text, Exclusions::exception), [1, 3, 4, 6, 7, 8, 10, 11]);
         assert_eq!(lines(text, Exclusions::unreachable), [11]);
         assert_eq!(exclusions(text).mistakes, []);
-        assert!(exclusions("COV_EXCL_LINE LCOV_EXCL LCOV_EXCL_BR XCOV_EXCL_LINE\n").is_empty());
+        let exclusions = exclusions("COV_EXCL_LINE LCOV_EXCL LCOV_EXCL_BR XCOV_EXCL_LINE LCOV_EXCL_* LCOV_EXCLUDE\n");
+        assert!(exclusions.is_empty());
+        let unknown = exclusions.mistakes.iter().map(|mistake| (mistake.marker.as_str(), &mistake.fault));
+        assert_eq!(unknown.collect::<Vec<_>>(), [("LCOV_EXCL_BR", &Fault::Unknown)]);
+    }
+
+    #[test]
+    fn functions_are_excluded_from_their_markers_on() {
+        let text = "int f(int a, // GCOVR_EXCL_FUNCTION\n    int b)\n{\n    return a;\n}\nint g; // GCOV_EXCL_FUNCTION\n\
+            // GCOVR_EXCL_BR_WITHOUT_HIT: 1/2\nint h(void) {\n}\n";
+        let mut exclusions = exclusions(text);
+        exclusions.exclude_functions(&[(3, 5), (9, 10)]);
+        let excluded: Vec<u32> = (1..=10).filter(|&line| exclusions.line(line)).collect();
+        assert_eq!(excluded, [1, 2, 3, 4, 5]);
+        let faults: Vec<_> = exclusions.mistakes.iter().map(|m| (m.line, m.marker.as_str(), &m.fault)).collect();
+        let expected =
+            [(6, "GCOV_EXCL_FUNCTION", &Fault::NoFunction), (7, "GCOVR_EXCL_BR_WITHOUT_HIT", &Fault::Unknown)];
+        assert_eq!(faults, expected);
     }
 
     #[test]
@@ -310,7 +421,9 @@ mod tests {
         let text = "LCOV_EXCL_STOP\nLCOV_EXCL_START\nLCOV_EXCL_BR_STOP\n";
         assert_eq!(lines(text, Exclusions::exception), [0u32; 0]);
         let mistakes = exclusions(text).mistakes;
-        let text: Vec<String> = mistakes.iter().map(|m| format!("{}: {} {}", m.line, m.marker, m.missing)).collect();
+        let missing = |fault: &Fault| if let Fault::Missing(missing) = fault { missing.clone() } else { String::new() };
+        let text: Vec<String> =
+            mistakes.iter().map(|m| format!("{}: {} {}", m.line, m.marker, missing(&m.fault))).collect();
         assert_eq!(
             text,
             [

@@ -75,7 +75,12 @@ impl<'a> Tracefile<'a> {
         let all = index.paths().filter(wanted).map(str::to_owned);
         let (paths, left_out): (Vec<_>, _) = all.partition(|path| options.absent || sources.exists(path));
         let read = || Markers::read(paths.iter().map(String::as_str), sources);
-        let markers = if options.markers { read() } else { Markers::default() };
+        let mut markers = if options.markers { read() } else { Markers::default() };
+        if markers.have_functions() {
+            let functions = function_records(units, options.names);
+            let of_file = |path: &str| functions.get(path).map_or(&[][..], Vec::as_slice);
+            markers.exclude_functions(|path| of_file(path).iter().map(|record| (record.line, record.end)).collect());
+        }
         Self { units, sources, options, index, paths, left_out, markers }
     }
 

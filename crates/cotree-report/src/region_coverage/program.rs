@@ -132,6 +132,17 @@ impl<'m> RegionCoverage<'m> {
         Self { possible: most.map(|most| Box::new(Self::new(most))), ..Self::new(least) }
     }
 
+    /// The first and last lines of the functions that are written in a file.
+    #[must_use]
+    pub fn function_lines(&self, path: &str) -> Vec<(u32, u32)> {
+        let written = self.functions_in(path).filter(|function| function.main_path() == Some(path));
+        let lines = written.filter_map(|function| {
+            let own = function.regions().filter(|counted| Some(counted.region.file) == function.main_file);
+            Some((function.start()?.line, own.map(|counted| counted.region.end.line).max()?))
+        });
+        lines.collect()
+    }
+
     /// Leaves out what markers in the sources exclude.
     pub fn exclude(&mut self, markers: Markers) {
         if let Some(possible) = &mut self.possible {
