@@ -10,8 +10,8 @@
 //! | `LCOV_UNREACHABLE_LINE`, `LCOV_UNREACHABLE_START` … `_STOP` | as without `UNREACHABLE`; but none may have run |
 //!
 //! `GCOV`, `GCOVR` and `LCOVR` mean what `LCOV` means. Regions nest. A marker that begins or ends nothing excludes
-//! nothing, and is a [`Mistake`]; so is one that is not known here. gcovr's `EXCL_BR_SOURCE` and `EXCL_BR_WITHOUT_HIT` go
-//! by the blocks and the branches that gcov counts, which are not those of conditions.
+//! nothing, and is a [`Mistake`]; so is one that is not known here. gcovr's `EXCL_BR_SOURCE` and `EXCL_BR_WITHOUT_HIT`
+//! go by the blocks and the branches that gcov counts, which are not those of conditions.
 
 use crate::files::is_foreign;
 use crate::source::{SourceText, Sources};
@@ -124,11 +124,11 @@ pub struct Mistake {
 /// Why a marker excludes nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// Its other half is missing: this marker.
+    /// This marker, the other half, is missing.
     Missing(String),
     /// No function begins there.
     NoFunction,
-    /// It looks like a marker, and is none of those that are known.
+    /// What looks like a marker is none of those that are known.
     Unknown,
 }
 
