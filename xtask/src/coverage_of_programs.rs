@@ -4,6 +4,7 @@
 //! Where a program is left early (Lua's errors are `longjmp`, clipper throws), fewer may have run than llvm-cov says,
 //! which counts what stands behind the call that did not return: never more, but for a second return of `setjmp`.
 
+use crate::coverage_of_decisions;
 use crate::programs::{self, Program, Workload};
 use crate::real::Context;
 use crate::suite::Suite;
@@ -48,6 +49,9 @@ fn check(context: &Context, name: &str) -> Result<String> {
     workspace::fresh(&folder)?;
     let program = program(context, name)?;
     let (ours, theirs) = (ours(context, &program, &folder)?, theirs(context, &program, &folder)?);
+    let (decisions, otherwise) = coverage_of_decisions::compare(&ours, &theirs)?;
+    let ours = files(&ours["files"], "path", |file| file, "total")?;
+    let theirs = files(&theirs["data"][0]["files"], "filename", |file| &file["summary"], "count")?;
     let (mut fewer, mut all) = (0, 0);
     for path in ours.keys().chain(theirs.keys()) {
         let (Some(ours), Some(theirs)) = (ours.get(path), theirs.get(path)) else {
@@ -66,31 +70,32 @@ fn check(context: &Context, name: &str) -> Result<String> {
         all += ours[0].1;
     }
     std::fs::remove_dir_all(&folder)?;
-    Ok(format!("{} files, {all} lines, {fewer} fewer ran than llvm-cov says", ours.len()))
+    Ok(format!(
+        "{} files, {all} lines, {fewer} fewer ran than llvm-cov says; {decisions} decisions, {otherwise} told otherwise",
+        ours.len()
+    ))
 }
 
-fn ours(context: &Context, program: &Program, folder: &Path) -> Result<Files> {
+fn ours(context: &Context, program: &Program, folder: &Path) -> Result<Value> {
     let (executable, profile) = (folder.join("ours"), folder.join("ours.cotree"));
-    let compiler = context.cotree_cc(&["--coverage"], program.cxx);
+    let compiler = context.cotree_cc(&["--coverage", "--mcdc"], program.cxx);
     command::succeed(&mut program.build(compiler, &["-O1"], &executable))?;
     command::output(Command::new(&executable).args(&program.runs[0]).env("COTREE_FILE", &profile).current_dir(folder))?;
     let text = command::text(context.cotree().args(["coverage", "--json", "--no-markers"]).arg(&profile))?;
-    let document: Value = serde_json::from_str(&text)?;
-    files(&document["files"], "path", |file| file, "total")
+    Ok(serde_json::from_str(&text)?)
 }
 
-fn theirs(context: &Context, program: &Program, folder: &Path) -> Result<Files> {
+fn theirs(context: &Context, program: &Program, folder: &Path) -> Result<Value> {
     let (executable, raw, merged) = (folder.join("theirs"), folder.join("raw"), folder.join("merged"));
-    let options = ["-O1", "-fprofile-instr-generate", "-fcoverage-mapping"];
+    let options = ["-O1", "-fprofile-instr-generate", "-fcoverage-mapping", "-fcoverage-mcdc"];
     command::succeed(&mut program.build(context.plain(program.cxx), &options, &executable))?;
     let mut run = Command::new(&executable);
     command::output(run.args(&program.runs[0]).env("LLVM_PROFILE_FILE", &raw).current_dir(folder))?;
     let tool = |name: &str| Command::new(context.clang.llvm(name));
     command::succeed(tool("llvm-profdata").arg("merge").arg(&raw).arg("-o").arg(&merged))?;
     let mut export = tool("llvm-cov");
-    export.args(["export", "-summary-only", "-instr-profile"]).arg(&merged).arg(&executable);
-    let document: Value = serde_json::from_str(&command::text(&mut export)?)?;
-    files(&document["data"][0]["files"], "filename", |file| &file["summary"], "count")
+    export.args(["export", "-skip-expansions", "-instr-profile"]).arg(&merged).arg(&executable);
+    Ok(serde_json::from_str(&command::text(&mut export)?)?)
 }
 
 /// The shares of each file that has functions.

@@ -10,6 +10,7 @@ mod cargo_steps;
 mod command;
 mod compiler_tests;
 mod coverage_of_crates;
+mod coverage_of_decisions;
 mod coverage_of_programs;
 mod coverage_readers;
 mod cpython;
