@@ -25,24 +25,44 @@ fn expressions_behind_calls_that_left_have_not_run() {
     }
 }
 
+/// Builds a program of these options and runs it; the lines of its coverage map have to be those of its tally. Gives the
+/// tracefile.
+fn compare(project: &Project, compile: &str, source: &str, tallied: usize) -> String {
+    project.ok(&format!("--coverage {compile} -w left.cc -o left"));
+    project.command(project.path("left")).env("COTREE_FILE", "ran.cotree").output().expect("it starts");
+    let files = std::fs::read_dir(project.path(".")).expect("a folder").map(|entry| entry.expect("an entry").path());
+    let tally = files.into_iter().find(|path| path.extension().is_some_and(|end| end == "bin")).expect("a tally");
+    let tracefile = project.ok("coverage --lcov ran.cotree");
+    let read = std::fs::read(&tally).expect("a file");
+    let (compared, problems) = lines::compare("left.cc", source, &read, &tracefile, 0);
+    assert!(problems.is_empty(), "{compile}:\n{}\n{tracefile}", problems.join("\n"));
+    assert_eq!(compared, tallied, "{compile}");
+    std::fs::remove_file(tally).expect("it is there");
+    tracefile
+}
+
+fn with_tally(source: &str) -> (String, Project) {
+    let source = source.replace("../tally.h", "tally.h");
+    let project = Project::new(&[("left.cc", &source), ("tally.h", include_str!("../programs/tally.h"))]);
+    (source, project)
+}
+
 /// Exceptions out of coroutines, and coroutines that are destroyed while they are suspended.
 #[test]
 fn coroutines_that_were_left_have_not_run() {
-    let source = include_str!("../programs/coverage/coroutines_left.cc").replace("../tally.h", "tally.h");
-    let project = Project::new(&[("left.cc", &source), ("tally.h", include_str!("../programs/tally.h"))]);
+    let (source, project) = with_tally(include_str!("../programs/coverage/coroutines_left.cc"));
     for level in ["-O0", "-O2"] {
-        project.ok(&format!("--coverage c++ -std=c++20 -w {level} left.cc -o left"));
-        project.command(project.path("left")).env("COTREE_FILE", "ran.cotree").output().expect("it starts");
-        let files =
-            std::fs::read_dir(project.path(".")).expect("a folder").map(|entry| entry.expect("an entry").path());
-        let tally = files.into_iter().find(|path| path.extension().is_some_and(|end| end == "bin")).expect("a tally");
-        let tracefile = project.ok("coverage --lcov ran.cotree");
-        let read = std::fs::read(&tally).expect("a file");
-        let (compared, problems) = lines::compare("left.cc", &source, &read, &tracefile, 0);
-        assert!(problems.is_empty(), "{level}:\n{}\n{tracefile}", problems.join("\n"));
-        assert_eq!(compared, 31, "{level}");
+        let tracefile = compare(&project, &format!("c++ -std=c++20 {level}"), &source, 31);
         // clang's counter of the whole is bumped by exceptions, too.
         assert!(tracefile.contains("FNDA:64,numbers(int)\n"), "{tracefile}");
-        std::fs::remove_file(tally).expect("it is there");
+    }
+}
+
+/// What stands before a `setjmp` did not run because `setjmp` returned again.
+#[test]
+fn a_second_return_says_nothing_of_what_comes_before() {
+    let (source, project) = with_tally(include_str!("../programs/coverage/revived.c"));
+    for level in ["-O0", "-O2"] {
+        compare(&project, &format!("cc -x c {level}"), &source, 12);
     }
 }

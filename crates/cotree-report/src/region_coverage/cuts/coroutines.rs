@@ -6,7 +6,7 @@
 use super::instances::Instance;
 use super::layout::Layout;
 use super::points;
-use super::regions::{Reached, cuts};
+use super::regions::{Reached, cuts, within_lines};
 use crate::flow::FlowBound;
 use crate::unit::Unit;
 use cotree_core::ids::Block;
@@ -64,15 +64,11 @@ pub(super) fn correct(
                 *by_place.entry(place).or_default() += most;
             }
         }
-        // Executions may come to a line past the lines before it: within a line, what stands first need not run first.
-        let mut reached: Vec<Reached> = Vec::new();
-        for (place, here) in by_place.into_iter().rev() {
-            let here = if at_most { here } else { here.min(count) };
-            let behind =
-                reached.last().filter(|behind| behind.place.line == place.line).map_or(0, |behind| behind.count);
-            reached.push(Reached { place, count: here.max(behind), joined: true });
-        }
-        reached.reverse();
+        let capped = |(place, here): (Place, i128)| {
+            let count = if at_most { here } else { here.min(count) };
+            Reached { place, count, joined: true }
+        };
+        let reached = within_lines(by_place.into_iter().map(capped).collect());
         let most = reached.iter().map(|reached| reached.count).max();
         let start = match counter {
             Counter::Zero => 0,

@@ -123,6 +123,11 @@ impl Instance<'_, '_> {
         symbol.ends_with(".destroy") || symbol.ends_with(".cleanup")
     }
 
+    /// Did activations come to life in its midst?
+    pub(super) fn was_revived(&self) -> bool {
+        self.flow.profile.early.iter().any(|&early| early < 0)
+    }
+
     /// The values of the counters.
     pub(super) fn counts(&self) -> Vec<i128> {
         self.sums(|anchor| self.flow.anchor(anchor).into())

@@ -108,6 +108,7 @@ impl Counted<'_, '_> {
             let RegionKind::Code(counter) = region.kind else { continue };
             let Some((count, numbers)) = self.value(counter) else { continue };
             let reached = reached(self.points.within(index), instance, numbers);
+            let reached = if instance.was_revived() { within_lines(reached) } else { reached };
             let host = layout.host(region.file).filter(|_| reached.is_empty());
             let of_macro = host.map(|host| self.of_macro(host, numbers)).unwrap_or_default();
             let most = of_macro.last().copied().or_else(|| reached.iter().map(|reached| reached.count).max());
@@ -288,6 +289,19 @@ fn reached(points: impl Iterator<Item = Point>, instance: &Instance<'_, '_>, num
         all.extend(count.map(|count| Reached { place: here[0].place, count, joined: always.is_none() }));
     }
     all
+}
+
+/// Takes each line of a region by itself, where executions may have come to it past the lines before it: within a line,
+/// what stands first need not run first.
+pub(super) fn within_lines(mut reached: Vec<Reached>) -> Vec<Reached> {
+    let mut behind: Option<Reached> = None;
+    for here in reached.iter_mut().rev() {
+        let of_line = behind.filter(|behind| behind.place.line == here.place.line);
+        here.count = of_line.map_or(here.count, |behind| behind.count.max(here.count));
+        here.joined = true;
+        behind = Some(*here);
+    }
+    reached
 }
 
 /// How often each place of a region was passed that has begun `start` times: as often as any place behind it, since
