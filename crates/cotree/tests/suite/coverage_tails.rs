@@ -25,8 +25,8 @@ fn expressions_behind_calls_that_left_have_not_run() {
     }
 }
 
-/// Builds a program of these options and runs it; the lines of its coverage map have to be those of its tally. Gives the
-/// tracefile.
+/// Builds a program of these options and runs it; the lines of its coverage map have to be those of its tally. Gives
+/// the tracefile.
 fn compare(project: &Project, compile: &str, source: &str, tallied: usize) -> String {
     project.ok(&format!("--coverage {compile} -w left.cc -o left"));
     project.command(project.path("left")).env("COTREE_FILE", "ran.cotree").output().expect("it starts");
