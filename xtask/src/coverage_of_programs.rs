@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What is compared of a file, in the words of both documents.
-const SHARES: [&str; 4] = ["lines", "functions", "regions", "branches"];
+pub const SHARES: [&str; 4] = ["lines", "functions", "regions", "branches"];
 
 /// The programs that are left early by a `longjmp` or an exception, or end by `exit` in the midst.
 const LEFT_EARLY: [&str; 3] = ["lua", "lua-c++", "clipper"];
@@ -26,7 +26,7 @@ const LEFT_EARLY: [&str; 3] = ["lua", "lua-c++", "clipper"];
 const SECOND_RETURN: &str = "ldo.c";
 
 /// Per file, how many ran of how many of each of [`SHARES`].
-type Files = BTreeMap<PathBuf, [(u64, u64); SHARES.len()]>;
+pub type Files = BTreeMap<PathBuf, [(u64, u64); SHARES.len()]>;
 
 /// Adds a case for each program.
 pub fn add(suite: &mut Suite, context: &Context) {
@@ -99,7 +99,7 @@ fn theirs(context: &Context, program: &Program, folder: &Path) -> Result<Value> 
 }
 
 /// The shares of each file that has functions.
-fn files(list: &Value, path: &str, shares: impl Fn(&Value) -> &Value, total: &str) -> Result<Files> {
+pub fn files(list: &Value, path: &str, shares: impl Fn(&Value) -> &Value, total: &str) -> Result<Files> {
     let mut files = Files::new();
     for file in list.as_array().context("no list of files")? {
         let path = file[path].as_str().context("a file without a path")?;

@@ -25,7 +25,7 @@ pub fn add(suite: &mut Suite, context: &Context) {
 }
 
 /// Where the programs of a kind of readers are, got once.
-fn once(name: &str, get: impl FnOnce(&Path) -> Result<()>) -> Result<PathBuf> {
+pub fn once(name: &str, get: impl FnOnce(&Path) -> Result<()>) -> Result<PathBuf> {
     static GET: std::sync::Mutex<()> = std::sync::Mutex::new(());
     let _alone = GET.lock();
     let folder = workspace::scratch().join(name);

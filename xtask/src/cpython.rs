@@ -8,8 +8,8 @@
 use crate::deadline::{self, CASE};
 use crate::real::Context;
 use crate::suite::Suite;
-use crate::{command, workspace};
-use anyhow::{Context as _, Result, ensure};
+use crate::{command, debian, workspace};
+use anyhow::{Result, ensure};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,8 +18,6 @@ use std::sync::Mutex;
 
 /// The source package's version: Debian 12's.
 const VERSION: &str = "3.11.2-6+deb12u8";
-const ARCHIVE: &str =
-    "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian bookworm main\n";
 
 /// Options of cotree: a case each. The last one is compiled by the profile of some of the tests.
 const METHODS: [(&str, &[&str]); 4] = [
@@ -193,36 +191,12 @@ impl Place {
             return Ok(place);
         }
         workspace::fresh(&place.folder)?;
-        place.fetch()?;
+        debian::source("python3.11", VERSION, &place.folder)?;
         command::succeed(context.cotree().arg("install-tools").arg(place.folder.join("bin")))?;
         place.build(context, "compiled", true)?;
         place.build(context, "plain", false)?;
         fs::write(complete, stamp)?;
         Ok(place)
-    }
-
-    /// Debian's source package, with its patches. The lists that apt needs for that are our own.
-    fn fetch(&self) -> Result<()> {
-        let lists = self.folder.join("apt");
-        fs::create_dir_all(lists.join("lists/partial"))?;
-        fs::create_dir_all(lists.join("cache"))?;
-        fs::write(lists.join("sources.list"), ARCHIVE)?;
-        let apt = || {
-            let mut apt = Command::new("apt-get");
-            let of = |option: &str, path: &str| format!("{option}={}", lists.join(path).display());
-            apt.args(["--quiet=2", "-o", &of("Dir::Etc::SourceList", "sources.list"), "-o", "Dir::Etc::SourceParts=-"]);
-            apt.args(["-o", &of("Dir::State::Lists", "lists"), "-o", &of("Dir::Cache", "cache")]);
-            apt.current_dir(&self.folder);
-            apt
-        };
-        command::succeed(apt().arg("update"))?;
-        let package = format!("python3.11={VERSION}");
-        command::succeed(apt().args(["source", "--download-only", &package])).context("Debian 12 has it")?;
-        let description = format!("python3.11_{VERSION}.dsc");
-        let mut unpack = Command::new("dpkg-source");
-        unpack.args(["--no-check", "--extract", &description, "source"]).current_dir(&self.folder);
-        command::succeed(&mut unpack)?;
-        Ok(())
     }
 
     fn build(&self, context: &Context, name: &str, ours: bool) -> Result<()> {

@@ -12,9 +12,12 @@ mod compiler_tests;
 mod coverage_of_crates;
 mod coverage_of_decisions;
 mod coverage_of_programs;
+mod coverage_of_projects;
+mod coverage_of_workspace;
 mod coverage_readers;
 mod cpython;
 mod deadline;
+mod debian;
 mod dependencies;
 mod events;
 mod floors;
@@ -136,6 +139,8 @@ fn test(args: &TestArgs) -> Result<bool> {
         compiler_tests::add(&mut suite, &context);
         coverage_of_crates::add(&mut suite, &context);
         coverage_of_programs::add(&mut suite, &context);
+        coverage_of_projects::add(&mut suite, &context);
+        coverage_of_workspace::add(&mut suite, &context);
         cpython::add(&mut suite, &context);
         pages::add(&mut suite, &context);
     }

@@ -55,6 +55,12 @@ fn needs(all: bool) -> Vec<Need> {
         needs.push(need(compiler_tests::GCC_SOURCES, "gcc-12-source"));
         needs.push(need("csmith", "csmith"));
         needs.push(need("dpkg-source", "dpkg-dev"));
+        // Projects whose coverage is compared.
+        needs.push(need("meson", "meson"));
+        needs.push(need("pip", "python3-pip"));
+        needs.push(need("/usr/include/readline/readline.h", "libreadline-dev"));
+        needs.push(need("/usr/include/expat.h", "libexpat1-dev"));
+        needs.push(need("/usr/include/libxml2", "libxml2-dev"));
         // Modules of lcov 2, which comes from a newer Debian.
         for module in ["libcapture-tiny-perl", "libdatetime-perl", "libtimedate-perl"] {
             needs.push(need(&format!("/usr/share/doc/{module}/copyright"), module));
