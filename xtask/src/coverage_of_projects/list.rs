@@ -34,8 +34,8 @@ pub enum Wrong {
     /// Executions leave code for good: by `exit`, `abort`, a signal or in a forked child, by `longjmp` or by an
     /// exception. Less ran than llvm-cov says.
     LeftEarly,
-    /// Processes end by `_exit`, `exec`, `abort` or a signal, so that clang's own profile of them is lost. More ran than
-    /// llvm-cov says.
+    /// Processes end by `_exit`, `exec`, `abort` or a signal, so that clang's own profile of them is lost, or they
+    /// destroy objects after it was written. More ran than llvm-cov says.
     Lost,
     /// Both, in different functions, or `setjmp` returned once more, which llvm-cov does not see.
     Several,
@@ -58,7 +58,6 @@ pub const PROJECTS: [Project; 8] = [
         build: "make CC=$CC AR=\"$AR rc\" RANLIB=$RANLIB && make -C testes/libs CC=$CC",
         test: "cd testes && ulimit -S -s 1100 && ../lua -W -e _port=true all.lua",
         wrong: &[
-            ("lapi.c", Wrong::LeftEarly),
             ("lauxlib.c", Wrong::LeftEarly),
             ("lbaselib.c", Wrong::LeftEarly),
             ("lcorolib.c", Wrong::LeftEarly),
@@ -70,6 +69,7 @@ pub const PROJECTS: [Project; 8] = [
             ("lstrlib.c", Wrong::LeftEarly),
             ("lutf8lib.c", Wrong::LeftEarly),
             // Seeds of random numbers and hashes are of the time.
+            ("lapi.c", Wrong::Time),
             ("ldo.c", Wrong::Time),
             ("lgc.c", Wrong::Time),
             ("lmathlib.c", Wrong::Time),
@@ -91,7 +91,20 @@ pub const PROJECTS: [Project; 8] = [
         source: Source::Debian("pugixml", "1.13-0.2"),
         build: "cmake -S . -B build -DPUGIXML_BUILD_TESTS=ON -DCMAKE_BUILD_TYPE=Debug $TOOLCHAIN && cmake --build build",
         test: "ctest --test-dir build",
-        wrong: &[],
+        wrong: &[
+            ("src/pugixml.cpp", Wrong::LeftEarly),
+            ("tests/test.cpp", Wrong::LeftEarly),
+            ("tests/test_document.cpp", Wrong::LeftEarly),
+            ("tests/test_dom_modify.cpp", Wrong::LeftEarly),
+            ("tests/test_parse.cpp", Wrong::LeftEarly),
+            ("tests/test_write.cpp", Wrong::LeftEarly),
+            ("tests/test_xpath.cpp", Wrong::LeftEarly),
+            ("tests/test_xpath_api.cpp", Wrong::LeftEarly),
+            ("tests/test_xpath_functions.cpp", Wrong::LeftEarly),
+            ("tests/test_xpath_parse.cpp", Wrong::LeftEarly),
+            ("tests/test_xpath_variables.cpp", Wrong::LeftEarly),
+            ("tests/test.hpp", Wrong::Lost),
+        ],
     },
     Project {
         name: "jsoncpp, CMake",

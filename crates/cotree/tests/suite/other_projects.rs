@@ -52,6 +52,18 @@ fn a_program_may_use_no_function_of_its_map() {
     project.fails("coverage app.cotree");
 }
 
+/// Destructors of global objects run at the very end, after clang's own runtime has written its profile.
+#[test]
+fn what_runs_at_the_end_counts() {
+    let source = "#include <cstdio>\nstruct Last {\n    ~Last() { std::puts(\"gone\"); }\n} last;\nint main() {}\n";
+    let project = Project::new(&[("last.cc", source)]);
+    project.ok("--coverage c++ -O1 last.cc -o last");
+    let said = succeed(project.command(project.path("last")).env("COTREE_FILE", "last.cotree"));
+    assert_eq!(said, "gone\n");
+    let tracefile = project.ok("coverage --lcov last.cotree");
+    assert!(tracefile.contains("DA:3,1\n") && tracefile.contains("DA:5,1\n"), "{tracefile}");
+}
+
 /// Projects check what their libraries export. Names with two underscores are the implementation's, and left out there.
 #[test]
 fn libraries_export_no_name_that_a_user_could_have() {
