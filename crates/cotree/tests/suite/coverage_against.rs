@@ -101,7 +101,10 @@ fn what_is_lost_and_gained_is_told_across_edits() {
     assert!(said.contains("lines of 1 file are compared by their numbers: a tracefile does not say"), "{said}");
 
     let refused = project.fails("coverage --against old.info --diff HEAD --fail-on lbc,UIC new.cotree");
-    assert!(refused.contains("6 lines, 1 function and 1 outcome of conditions are LBC"), "{refused}");
+    assert!(
+        refused.contains("LBC (lost baseline coverage), which --fail-on refuses: 6 lines, 1 function, 1 outcome"),
+        "{refused}"
+    );
     project.ok("coverage --against old.info --diff HEAD --fail-on UIC new.cotree");
     let remarks = project.ok("coverage --against old.info --diff HEAD --annotations github new.cotree");
     assert!(remarks.starts_with("::warning file=app.c,line=7,endLine=9,title=Lost coverage::Lines 7-9"), "{remarks}");

@@ -154,17 +154,13 @@ impl AgainstArgs {
 /// Fails if anything is of a category.
 fn gate(comparison: &Comparison, category: Category) -> Result<()> {
     let [lines, functions, outcomes] = comparison.of(category);
-    if lines + functions + outcomes == 0 {
+    let all = [(lines, "line"), (functions, "function"), (outcomes, "outcome")];
+    let found: Vec<String> =
+        all.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| counted(count.into(), what)).collect();
+    if found.is_empty() {
         return Ok(());
     }
-    Err(miette!(
-        "{}, {} and {} of conditions are {} ({})",
-        counted(lines.into(), "line"),
-        counted(functions.into(), "function"),
-        counted(outcomes.into(), "outcome"),
-        category.code(),
-        category.name()
-    ))
+    Err(miette!("{} ({}), which --fail-on refuses: {}", category.code(), category.name(), found.join(", ")))
 }
 
 /// The texts of sources that are no longer what was built, then or now.
