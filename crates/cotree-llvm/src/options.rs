@@ -4,12 +4,12 @@ use crate::emit::Level;
 use crate::error::Error;
 use crate::extract::{CostFile, Selection};
 use cotree_core::facts::Accesses;
-use cotree_core::method::Method;
 use cotree_core::method::events::EventOptions;
 use cotree_core::method::ipath::{Hybrid, IpathOptions};
 use cotree_core::method::path::PathOptions;
 use cotree_core::method::path::windows::Room;
 use cotree_core::method::trace::TraceOptions;
+use cotree_core::method::{Family, Method};
 use cotree_core::place::spanning::Extreme;
 use cotree_core::unit::Choices;
 use cotree_options::{BuildOptions, Carry, Detail, EventPlacement, Profile, TracePlacement, plugin_value};
@@ -248,6 +248,14 @@ impl LinkOptions {
     #[must_use]
     pub fn finds_affine(&self) -> bool {
         self.saves_counters() && (self.affine() || self.promotes()) || self.affine() && self.method.promises().paths
+    }
+
+    /// Whether local variables leave memory before counters are placed, so that loop variables can count. Only code that
+    /// nothing has optimised yet has any there, and accesses of memory that are traced stay.
+    #[must_use]
+    pub fn promotes_variables(&self) -> bool {
+        let counts = matches!(self.method.family(), Family::Counters(_) | Family::Paths(_));
+        counts && self.early() && self.level != Level::O0 && self.finds_affine() && self.accesses().is_none()
     }
 }
 

@@ -43,6 +43,14 @@ pub(crate) fn split_coroutines(module: &mut Module, target: &Target) -> Result<(
     Machine::new(module, target)?.run(module, "cgscc(coro-split),coro-cleanup")
 }
 
+/// Moves local variables of a module from memory into registers. No block, edge or call changes.
+///
+/// # Errors
+/// LLVM's own.
+pub(crate) fn promote_variables(module: &mut Module, target: &Target) -> Result<(), Error> {
+    Machine::new(module, target)?.run(module, "function(mem2reg)")
+}
+
 /// Unrolls loops of a small, constant number of turns. The compiler would have done so before its last simplifications,
 /// but was told to leave it until the probes are in.
 const UNROLL: &str = "function(loop(loop-unroll-full))";

@@ -2,7 +2,7 @@
 
 use super::handles::Handles;
 use cotree_core::facts::hints::Hints;
-use cotree_core::facts::{self, Checksums};
+use cotree_core::facts::{self, Checksums, Function};
 use cotree_core::place::affine::AffineVariable;
 use std::collections::HashSet;
 
@@ -32,4 +32,30 @@ pub struct Extracted {
     pub(crate) taken_elsewhere: HashSet<String>,
     /// Words of assembly, which may be names of functions that it calls.
     pub(crate) named_in_assembly: HashSet<String>,
+}
+
+impl Extracted {
+    /// Replaces the facts by those of the same module before an optimisation that has left blocks, edges and calls as
+    /// they were.
+    ///
+    /// # Errors
+    /// The symbol of a function that has others since.
+    pub(crate) fn take_facts_of(&mut self, before: Self) -> Result<(), String> {
+        let (now, then) = (&self.facts.functions, &before.facts.functions);
+        let same = |now: &Function, then: &Function| {
+            let mut calls = now.calls.iter().zip(&then.calls);
+            now.symbol == then.symbol
+                && now.blocks.len() == then.blocks.len()
+                && now.edges == then.edges
+                && now.calls.len() == then.calls.len()
+                && calls
+                    .all(|(now, then)| (now.block, now.is_site, now.probe) == (then.block, then.is_site, then.probe))
+        };
+        if let Some((_, then)) = now.iter().zip(then).find(|(now, then)| !same(now, then)) {
+            return Err(then.symbol.clone());
+        }
+        let Self { handles, affine, .. } = std::mem::replace(self, before);
+        (self.handles, self.affine) = (handles, affine);
+        Ok(())
+    }
 }

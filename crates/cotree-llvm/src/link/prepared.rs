@@ -41,7 +41,26 @@ impl Prepared {
         }
         // Notes stand at instructions: nothing may replace these any more.
         coverage::take_counters(&mut module, options.asked.mcdc == Some(true))?;
-        Ok(Self::of_changed(module, options))
+        let prepared = Self::of_changed(module, options);
+        if options.promotes_variables() { prepared.with_variables_in_registers(options) } else { Ok(prepared) }
+    }
+
+    /// Moves local variables from memory into registers, as the compiler's first pass would do later: a loop variable
+    /// in memory counts nothing. Blocks, edges and calls stay as they are. The facts stay those of the code as it was
+    /// compiled, since instructions that go have lines, and coverage counters stand at them.
+    ///
+    /// # Errors
+    /// LLVM's own; also if it has changed more than that.
+    fn with_variables_in_registers(self, options: &LinkOptions) -> Result<Self, Error> {
+        let Self { mut module, extracted: compiled } = self;
+        let target = Target { cpu: options.cpu.clone(), ..Target::new(options.level) };
+        emit::promote_variables(&mut module, &target)?;
+        let mut prepared = Self::of_changed(module, options);
+        prepared.extracted.take_facts_of(compiled).map_err(|function| Error::Internal {
+            module: prepared.module.name.clone(),
+            reason: format!("variables were moved into registers, and {function} has other blocks or calls since"),
+        })?;
+        Ok(prepared)
     }
 
     /// Extracts the facts of a module as it is now.
