@@ -250,8 +250,8 @@ impl LinkOptions {
         self.saves_counters() && (self.affine() || self.promotes()) || self.affine() && self.method.promises().paths
     }
 
-    /// Whether local variables leave memory before counters are placed, so that loop variables can count. Only code that
-    /// nothing has optimised yet has any there, and accesses of memory that are traced stay.
+    /// Whether local variables leave memory before counters are placed, so that loop variables can count. Only code
+    /// that nothing has optimised yet has any there, and accesses of memory that are traced stay.
     #[must_use]
     pub fn promotes_variables(&self) -> bool {
         let counts = matches!(self.method.family(), Family::Counters(_) | Family::Paths(_));

@@ -103,9 +103,11 @@ impl<'a> Builder<'a> {
         let executable = folder.join("stripped");
         match variant.tool {
             // Old versions of valgrind fail on recent debug information,
-            Tool::Cotree | Tool::Passes => strip("-g", &built.executable, &executable)?,
+            Tool::Cotree | Tool::Passes if !variant.has_coverage_map() => {
+                strip("-g", &built.executable, &executable)?;
+            }
             // and on symbols in the sections of clang's coverage;
-            Tool::Llvm | Tool::Gcc => strip("-s", &built.executable, &executable)?,
+            Tool::Cotree | Tool::Passes | Tool::Llvm | Tool::Gcc => strip("-s", &built.executable, &executable)?,
             // strip doesn't understand what BOLT wrote.
             Tool::Bolt => drop(fs::copy(&built.executable, &executable)?),
         }

@@ -169,7 +169,12 @@ impl Variant {
 
     /// Whether the compiler must know its options, so that it shares no objects.
     pub fn concerns_compiler(&self) -> bool {
-        ["--event-limit", "--coverage"].iter().any(|option| self.options.contains(option))
+        self.has_coverage_map() || self.options.contains(&"--event-limit")
+    }
+
+    /// Whether cotree keeps the compiler's coverage map in it.
+    pub fn has_coverage_map(&self) -> bool {
+        self.options.contains(&"--coverage")
     }
 
     /// A name for folders.
