@@ -54,6 +54,21 @@ fn exceptions_end_what_is_covered() {
     }
 }
 
+/// Scopes that clean up join the paths out of them, which part again: what follows is cut where it was left.
+#[test]
+fn what_follows_a_scope_that_cleans_up_is_cut() {
+    let (name, source) = program!("joined.cc");
+    let source = source.replace("../tally.h", "tally.h");
+    let project = Project::new(&[(name, &source), TALLY]);
+    for level in ["-O0", "-O2"] {
+        project.ok(&format!("--coverage c++ -w {level} joined.cc -o joined"));
+        for last in ["0", "5", "23", "60"] {
+            let compared = compare(&project, project.command(project.path("joined")).arg(last), (name, &source));
+            assert_eq!(compared, 30, "{level} {last}");
+        }
+    }
+}
+
 /// Panics that are caught, that end a thread, and an end of the process; of inlined functions, too.
 #[test]
 fn panics_end_what_is_covered() {

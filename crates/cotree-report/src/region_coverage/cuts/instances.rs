@@ -111,7 +111,7 @@ impl<'a> Functions<'a> {
     }
 }
 
-impl Instance<'_, '_> {
+impl<'a> Instance<'_, 'a> {
     /// Does it start a coroutine, of which it is a part?
     pub(super) fn starts(&self) -> bool {
         !may_be_of_coroutine(&self.flow.function.symbol)
@@ -121,6 +121,11 @@ impl Instance<'_, '_> {
     pub(super) fn destroys(&self) -> bool {
         let symbol = linker_name(&self.flow.function.symbol);
         symbol.ends_with(".destroy") || symbol.ends_with(".cleanup")
+    }
+
+    /// This code, with other random circulations.
+    pub(super) fn with<'n>(&'n self, normal: &'n NormalFlow) -> Instance<'n, 'a> {
+        Instance { normal, anchors: self.anchors.clone(), ..*self }
     }
 
     /// Did activations come to life in its midst?

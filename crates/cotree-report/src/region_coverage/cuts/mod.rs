@@ -18,6 +18,7 @@
 //! | --- | --- |
 //! | which functions of the machine hold a function of the source, and in which copies | [`instances`] |
 //! | what runs equally often if every call returns | [`normal_flow`] |
+//! | what runs equally often by what a variable tells of the path that was taken | [`correlated`] |
 //! | what stands where in the text of a function | [`layout`] |
 //! | which instructions stand in which region | [`points`] |
 //! | how often each region ran, and where it is cut | [`regions`] |
@@ -26,6 +27,7 @@
 
 mod conditions;
 mod coroutines;
+mod correlated;
 mod instances;
 mod layout;
 mod normal_flow;
@@ -100,6 +102,8 @@ fn find<'a>(unit: &Unit<'a>, map: &CoverageMap, macros: Macros) -> Cuts<'a> {
         for instance in &instances.apart {
             let points = points::of_instance(unit, &layout, instance);
             has_places |= points.are_known();
+            let correlated = correlated::flow(&layout, instance, &points);
+            let instance = &correlated.as_ref().map_or(instance.with(instance.normal), |normal| instance.with(normal));
             cuts.left_in_macros += regions::correct(&layout, instance, &points, macros, &mut corrections);
         }
         if let Some(parts) = &instances.coroutine {

@@ -8,9 +8,9 @@
 use crate::checks::failing_blocks;
 use crate::flow::Flow;
 use cotree_core::facts::EdgeKind;
-use cotree_core::graph::circulation::random_circulation;
+use cotree_core::graph::circulation::{random_circulation, random_circulation_with};
 use cotree_core::ids::{Block, Edge};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Which edges executions are taken not to go.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -68,6 +68,19 @@ impl Numbers {
     }
 }
 
+impl Numbers {
+    /// These numbers, but for those that another draw did not change, and so follow from what is known. `None`: all do.
+    pub(super) fn wherever_drawn(self, wanted: Self, other: Self) -> Option<Self> {
+        let number = |own: i128, wanted: i128, other: i128| if own == other { own } else { wanted };
+        let found = Self {
+            usual: number(self.usual, wanted.usual, other.usual),
+            without_ends: number(self.without_ends, wanted.without_ends, other.without_ends),
+            without_exceptions: number(self.without_exceptions, wanted.without_exceptions, other.without_exceptions),
+        };
+        (self.usual != other.usual).then_some(found)
+    }
+}
+
 impl NormalFlow {
     pub(super) fn new(flow: &Flow<'_>) -> Self {
         let ends = Ends::of(flow);
@@ -77,6 +90,18 @@ impl NormalFlow {
             without_ends: circulation(Never::Ends),
             without_exceptions: circulation(Never::Throws),
         }
+    }
+
+    /// Other random numbers, where blocks have these ones. `None`: they can't.
+    pub(super) fn with(&self, blocks: &BTreeMap<Block, Numbers>, draw: u64) -> Option<Self> {
+        let known = |number: fn(&Numbers) -> i128| -> Vec<(Block, i128)> {
+            blocks.iter().map(|(&block, numbers)| (block, number(numbers))).collect()
+        };
+        Some(Self {
+            usual: self.usual.with(&known(|numbers| numbers.usual), draw)?,
+            without_ends: self.without_ends.with(&known(|numbers| numbers.without_ends), draw)?,
+            without_exceptions: self.without_exceptions.with(&known(|numbers| numbers.without_exceptions), draw)?,
+        })
     }
 
     /// The numbers of a block.
@@ -99,6 +124,9 @@ impl NormalFlow {
 pub(super) struct Circulation {
     blocks: Vec<i128>,
     edges: Vec<Option<i128>>,
+    /// The links between blocks, with the edge that each is.
+    links: Vec<(usize, usize)>,
+    edge_of: Vec<Option<Edge>>,
 }
 
 impl Circulation {
@@ -127,15 +155,39 @@ impl Circulation {
         let reached = reached(exit, &links);
         let kept: Vec<usize> = (0..links.len()).filter(|&link| reached[links[link].0]).collect();
         let kept_links: Vec<(usize, usize)> = kept.iter().map(|&link| links[link]).collect();
+        let edge_of: Vec<Option<Edge>> = kept.iter().map(|&link| edge_of[link]).collect();
         let numbers = random_circulation(exit + 1, &kept_links);
-        let mut normal = Self { blocks: vec![0; exit + 1], edges: vec![None; function.edges.len()] };
-        for ((&link, &(_, to)), &number) in kept.iter().zip(&kept_links).zip(&numbers) {
-            normal.blocks[to] += number;
-            if let Some(edge) = edge_of[link] {
-                normal.edges[edge.index()] = Some(number);
+        let (blocks, edges) = (vec![0; exit + 1], vec![None; function.edges.len()]);
+        Self { blocks, edges, links: kept_links, edge_of }.numbered(&numbers)
+    }
+
+    /// Takes the numbers of links over to blocks and edges.
+    fn numbered(mut self, numbers: &[i128]) -> Self {
+        self.blocks.fill(0);
+        for ((&(_, to), edge), &number) in self.links.iter().zip(&self.edge_of).zip(numbers) {
+            self.blocks[to] += number;
+            if let Some(edge) = edge {
+                self.edges[edge.index()] = Some(number);
             }
         }
-        normal
+        self
+    }
+
+    /// Another one, where blocks have these numbers: each is a link of its own from what comes in to what goes out.
+    fn with(&self, blocks: &[(Block, i128)], draw: u64) -> Option<Self> {
+        let nodes = self.blocks.len();
+        let mut goes_out: Vec<usize> = (0..nodes).collect();
+        blocks.iter().zip(nodes..).for_each(|((block, _), node)| goes_out[block.index()] = node);
+        let mut links: Vec<(usize, usize)> = self.links.iter().map(|&(from, to)| (goes_out[from], to)).collect();
+        let mut known = vec![None; links.len()];
+        for &(block, number) in blocks {
+            links.push((block.index(), goes_out[block.index()]));
+            known.push(Some(number));
+        }
+        let numbers = random_circulation_with(nodes + blocks.len(), &links, &known, draw)?;
+        let (links, edge_of) = (self.links.clone(), self.edge_of.clone());
+        let other = Self { blocks: self.blocks.clone(), edges: self.edges.clone(), links, edge_of };
+        Some(other.numbered(&numbers))
     }
 
     /// The number of a block.

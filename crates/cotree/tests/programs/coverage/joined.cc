@@ -1,0 +1,106 @@
+// Scopes that clean up join `return`, `break` and falling off their end, which part again behind. The last argument is
+// the call that ends the process.
+#define TALLY_SLOTS 64
+#include "../tally.h"
+
+static int calls, last;
+
+static int may_end(int n) {
+    if (++calls == last)
+        exit(3);
+    if (calls % 11 == 7)
+        throw n;
+    return n;
+}
+
+struct Guard {
+    ~Guard() {
+        T(0);
+    }
+};
+
+static int after_loop(int n) {
+    T(1);
+    for (int i = 0; i < n; i++) {
+        T(2);
+        if (i == 3)
+            return n + 1;
+        T(3);
+        if (n == 2)
+            break;
+    }
+    T(4);
+    if (n == 1) {
+        T(5);
+        may_end(n);
+        T(6);
+    } else {
+        T(7);
+    }
+    T(8);
+    may_end(n);
+    T(9);
+    T(10);
+    return n;
+}
+
+static int after_scopes(int n) {
+    T(11);
+    if (n % 2 == 0) {
+        Guard outer;
+        T(12);
+        for (int i = 0; i < n; i++) {
+            Guard inner;
+            T(13);
+            may_end(i);
+            if (i == 2)
+                return 1;
+            T(14);
+        }
+        T(15);
+        n += may_end(n) > 1 && may_end(n) > 2 ? may_end(2) : 1;
+        T(16);
+    }
+    T(17);
+    for (int i = 0; i < n; i++) {
+        Guard each;
+        T(18);
+        if (i == 3)
+            return 2;
+        if (i == 2)
+            continue;
+        may_end(n);
+        T(19);
+    }
+    T(20);
+    may_end(n);
+    T(21);
+    return n;
+}
+
+static int outer(int (*step)(int), int n) {
+    T(22);
+    try {
+        n = step(n);
+        T(23);
+    } catch (int e) {
+        T(24);
+        n = e;
+    }
+    T(25);
+    return n;
+}
+
+int main(int c, char **v) {
+    last = c > 1 ? atoi(v[1]) : 0;
+    int sum = 0;
+    for (int n = 0; n < 40; n++) {
+        T(26);
+        sum += outer(after_loop, n % 6);
+        T(27);
+        sum += outer(after_scopes, n % 7);
+        T(28);
+    }
+    T(29);
+    return sum == 0;
+}
