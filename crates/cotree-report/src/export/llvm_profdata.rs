@@ -18,7 +18,8 @@ pub fn remark_on_cuts(regions: u64) -> Option<String> {
         let regions = counted(regions.into(), "region");
         format!(
             "{regions} that executions left early, by a call that did not return (exit, an exception, longjmp), count as if \
-             it had returned: the format can't say otherwise; `cotree coverage` has them right"
+             it had returned, or, behind a `try` in which nothing can throw, as missed: the format can't say otherwise; \
+             `cotree coverage` has them right"
         )
     })
 }

@@ -6,7 +6,7 @@
 
 use super::functions::{CountedRegion, Cut, added};
 use cotree_profile::coverage::{Place, RegionKind};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// A place in a file from which on, up to the next segment, one count holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,12 +97,15 @@ fn divided(mut texts: Vec<Text>, cuts: &BTreeMap<(Place, Place), Vec<Cut>>) -> V
     if cuts.is_empty() {
         return texts;
     }
+    let regions: HashSet<(Place, Place)> = texts.iter().map(|text| (text.start, text.end)).collect();
     let mut rests = Vec::new();
     for text in texts.iter().filter(|text| text.kind == Kind::Code) {
         let mut count = i128::from(text.count);
         for cut in cuts.get(&(text.start, text.end)).into_iter().flatten() {
             count = count.saturating_sub(cut.fewer);
-            if (text.start..text.end).contains(&cut.at) {
+            // A region within it that begins there and has the same end covers all of that.
+            let is_covered = cut.at != text.start && regions.contains(&(cut.at, text.end));
+            if (text.start..text.end).contains(&cut.at) && !is_covered {
                 let count = u64::try_from(count.max(0)).unwrap_or(u64::MAX);
                 rests.push(Text { start: cut.at, kind: Kind::Rest, count, ..*text });
             }
@@ -206,5 +209,17 @@ mod tests {
         };
         assert_eq!(lines(&[]), [(1, 10), (2, 10), (3, 10), (5, 10), (6, 10)]);
         assert_eq!(lines(&cuts), [(1, 10), (2, 10), (3, 10), (5, 7), (6, 7)]);
+    }
+
+    #[test]
+    fn what_is_behind_a_cut_does_not_cover_a_region_within() {
+        let at = |line, column| Place { line, column };
+        let region = |start, end| Region { kind: RegionKind::Code(Counter::Zero), file: VirtualFile(0), start, end };
+        let (outer, inner) = (region(at(1, 1), at(4, 2)), region(at(3, 5), at(4, 2)));
+        let cuts = [Cut { at: at(2, 20), fewer: 4 }, Cut { at: at(3, 5), fewer: 2 }];
+        let counted = [(&outer, 10, &cuts[..]), (&inner, 0, &[])];
+        let regions = counted.into_iter().map(|(region, count, cuts)| CountedRegion { region, count, cuts });
+        let lines: Vec<_> = LineRuns::new(&segments(regions)).lines().collect();
+        assert_eq!(lines, [(1, 10), (2, 10), (3, 6), (4, 0)]);
     }
 }

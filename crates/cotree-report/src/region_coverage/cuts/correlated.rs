@@ -27,7 +27,12 @@ pub(super) fn flow(layout: &Layout<'_>, instance: &Instance<'_, '_>, points: &Po
         let numbers = [usual.get(counter)?, without_ends.get(counter)?, without_exceptions.get(counter)?];
         Some((counts.get(counter)?, Numbers::new(numbers)))
     };
-    let blocks_of = |region: usize| points.within(region).map(|point| point.block);
+    // The text of a macro has the place where the macro is used, of which its first region is the beginning.
+    let blocks_of = |region: usize| {
+        let host = layout.host(layout.function.regions[region].file).filter(|_| layout.begins_macro(region));
+        let of_macro = host.into_iter().flat_map(|host| points.expanded(host));
+        points.within(region).chain(of_macro).map(|point| point.block)
+    };
     let lacks = |normal: &NormalFlow, region: usize, numbers: Numbers| {
         blocks_of(region).all(|block| normal.block(block).equal(numbers).is_none())
     };
@@ -48,14 +53,17 @@ pub(super) fn flow(layout: &Layout<'_>, instance: &Instance<'_, '_>, points: &Po
     let order = Dfs::new(&instance.flow.cfg);
     let order: HashMap<Block, usize> = order.reverse_postorder().zip(0..).collect();
     let of_anchor = |block: Block| (block, instance.normal.block(block));
-    let mut known: BTreeMap<Block, Numbers> = instance.anchors.iter().map(|anchor| of_anchor(anchor.block)).collect();
+    let mut known: BTreeMap<Block, Numbers> = instance.placed().map(|anchor| of_anchor(anchor.block)).collect();
     let (mut one, mut other) = (instance.normal.with(&known, 1)?, instance.normal.with(&known, 2)?);
     let is_exact = instance.flow.bound == FlowBound::Exact && !instance.was_revived();
     for (index, count, numbers) in regions {
         if !lacks(&one, index, numbers) {
             continue;
         }
-        let open = |&block: &Block| one.block(block).wherever_drawn(numbers, other.block(block)).is_some();
+        // What cleans up for an exception may have a place in any text.
+        let is_normal = |block: Block| one.block(block).may_return() || !numbers.may_return();
+        let is_drawn = |block: Block| one.block(block).wherever_drawn(numbers, other.block(block)).is_some();
+        let open = |&block: &Block| is_normal(block) && is_drawn(block);
         let first = blocks_of(index).filter(open).min_by_key(|block| order.get(block).copied().unwrap_or(usize::MAX));
         let Some(first) = first.filter(|&first| !is_exact || i128::from(instance.flow.block(first)) <= count) else {
             continue;

@@ -6,7 +6,7 @@ use crate::flow::{Flow, FlowBound};
 use crate::unit::{Unit, UnitFunction};
 use cotree_core::facts::{Anchor, Call, CoveredFunction, EdgeKind, linker_name};
 use cotree_core::ids::{Edge, Site};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The endings of the functions that LLVM makes of a coroutine, beside the one that starts it.
 const PARTS_OF_COROUTINES: [&str; 3] = [".resume", ".destroy", ".cleanup"];
@@ -33,6 +33,8 @@ pub(super) struct Instance<'f, 'a> {
     pub(super) has_own_lines: bool,
     /// The counters.
     pub(super) anchors: Vec<&'a Anchor>,
+    /// Places that stand for counters which the compiler left out ([`super::left_out`]).
+    pub(super) found: Vec<Anchor>,
     /// How many counters the function has.
     counters: usize,
 }
@@ -51,8 +53,10 @@ impl<'a> Functions<'a> {
         let with_counters = unit.functions().filter(|function| !function.facts.anchors.is_empty());
         let machine = |function: UnitFunction<'a>| {
             let flow = function.flow()?;
-            let wanted =
-                flow.bound != FlowBound::Exact || was_left_early(&flow) || may_be_of_coroutine(&function.facts.symbol);
+            let wanted = flow.bound != FlowBound::Exact
+                || was_left_early(&flow)
+                || may_be_of_coroutine(&function.facts.symbol)
+                || lacks_counters(&function);
             wanted.then(|| Machine { function, normal: NormalFlow::new(&flow), flow })
         };
         let mut machines: Vec<Machine<'a>> = with_counters.filter_map(machine).collect();
@@ -89,7 +93,7 @@ impl<'a> Functions<'a> {
                 let is_part = copy.is_none() && start_of(symbol).is_some_and(|start| start == own);
                 let has_own_lines = copy.is_some() || is_part || own == symbol;
                 let counters = covered.counters as usize;
-                let instance = Instance { flow, normal, copy, has_own_lines, anchors, counters };
+                let instance = Instance { flow, normal, copy, has_own_lines, anchors, found: Vec::new(), counters };
                 let instances = all.entry(covered).or_default();
                 if is_part {
                     instances.coroutine.get_or_insert_default().push(instance);
@@ -125,7 +129,32 @@ impl<'a> Instance<'_, 'a> {
 
     /// This code, with other random circulations.
     pub(super) fn with<'n>(&'n self, normal: &'n NormalFlow) -> Instance<'n, 'a> {
-        Instance { normal, anchors: self.anchors.clone(), ..*self }
+        Instance { normal, anchors: self.anchors.clone(), found: self.found.clone(), ..*self }
+    }
+
+    /// This code, with places for counters that were left out.
+    pub(super) fn with_found(&self, found: Vec<Anchor>) -> Instance<'_, 'a> {
+        Instance { found, anchors: self.anchors.clone(), ..*self }
+    }
+
+    /// All counters that have a place.
+    pub(super) fn placed(&self) -> impl Iterator<Item = &Anchor> {
+        self.anchors.iter().copied().chain(&self.found)
+    }
+
+    /// Was it written in Rust?
+    pub(super) fn is_of_rust(&self) -> bool {
+        is_of_rust(linker_name(&self.flow.function.symbol))
+    }
+
+    /// How many counters the function has.
+    pub(super) fn counters(&self) -> u32 {
+        self.counters as u32
+    }
+
+    /// Is there more to correct than counters that were left out?
+    pub(super) fn was_left(&self) -> bool {
+        self.flow.bound != FlowBound::Exact || was_left_early(self.flow)
     }
 
     /// Did activations come to life in its midst?
@@ -161,7 +190,7 @@ impl<'a> Instance<'_, 'a> {
 
     fn sums(&self, value: impl Fn(&Anchor) -> i128) -> Vec<i128> {
         let mut sums = vec![0i128; self.counters];
-        for anchor in &self.anchors {
+        for anchor in self.placed() {
             if let Some(sum) = sums.get_mut(anchor.counter as usize) {
                 *sum += value(anchor);
             }
@@ -178,6 +207,24 @@ fn was_left_early(flow: &Flow<'_>) -> bool {
         edges.any(|edge| unwinds(flow.function.edges[edge].kind) && flow.edge(edge) != Some(0))
     };
     flow.profile.early.numbered().any(|(_, &count): (Site, _)| count != 0) || thrown()
+}
+
+/// Did the compiler leave out counters of a function? rustc says in the map which, as clang does not.
+fn lacks_counters(function: &UnitFunction<'_>) -> bool {
+    let symbol = linker_name(&function.facts.symbol);
+    let own = function.facts.anchors.iter().filter(|anchor| anchor.inlined.is_none());
+    let counters: BTreeSet<(u32, u32)> = own.map(|anchor| (anchor.function, anchor.counter)).collect();
+    let first = counters.first().and_then(|&(first, _)| Some((first, function.module.covered.get(first as usize)?)));
+    first.is_some_and(|(first, covered)| {
+        let placed = counters.iter().filter(|&&(number, at)| number == first && at < covered.counters).count();
+        symbol_of(&covered.name) == symbol && placed < covered.counters as usize && !is_of_rust(symbol)
+    })
+}
+
+/// Is it a symbol of Rust's, mangled in the new or the old manner?
+fn is_of_rust(symbol: &str) -> bool {
+    let has_hash = || symbol.len() > 20 && symbol.ends_with('E') && symbol[..symbol.len() - 17].ends_with("17h");
+    symbol.starts_with("_R") || symbol.starts_with("_ZN") && symbol.is_ascii() && has_hash()
 }
 
 fn may_be_of_coroutine(symbol: &str) -> bool {

@@ -19,6 +19,7 @@
 //! | which functions of the machine hold a function of the source, and in which copies | [`instances`] |
 //! | what runs equally often if every call returns | [`normal_flow`] |
 //! | what runs equally often by what a variable tells of the path that was taken | [`correlated`] |
+//! | which counters the compiler left out, and what stands for them | [`left_out`] |
 //! | what stands where in the text of a function | [`layout`] |
 //! | which instructions stand in which region | [`points`] |
 //! | how often each region ran, and where it is cut | [`regions`] |
@@ -30,6 +31,7 @@ mod coroutines;
 mod correlated;
 mod instances;
 mod layout;
+mod left_out;
 mod normal_flow;
 mod points;
 mod regions;
@@ -98,18 +100,24 @@ fn find<'a>(unit: &Unit<'a>, map: &CoverageMap, macros: Macros) -> Cuts<'a> {
         let Some(function) = mapped.get(&(name_hash(&covered.name), covered.hash)) else { continue };
         let layout = Layout::new(map, function);
         let mut corrections = Corrections::default();
-        let mut has_places = false;
+        let (mut was_left, mut has_places) = (instances.coroutine.is_some(), false);
         for instance in &instances.apart {
             let points = points::of_instance(unit, &layout, instance);
+            let instance = instance.with_found(left_out::places(&layout, instance, &points));
+            if !instance.was_left() && instance.found.is_empty() {
+                continue;
+            }
+            was_left |= instance.was_left();
             has_places |= points.are_known();
-            let correlated = correlated::flow(&layout, instance, &points);
+            let correlated = correlated::flow(&layout, &instance, &points);
             let instance = &correlated.as_ref().map_or(instance.with(instance.normal), |normal| instance.with(normal));
             cuts.left_in_macros += regions::correct(&layout, instance, &points, macros, &mut corrections);
+            left_out::correct(&layout, instance, &mut corrections);
         }
         if let Some(parts) = &instances.coroutine {
             has_places |= coroutines::correct(unit, &layout, parts, &mut corrections);
         }
-        cuts.without_places += u64::from(!has_places);
+        cuts.without_places += u64::from(was_left && !has_places);
         if !corrections.is_empty() {
             cuts.functions.push((covered, corrections));
         }

@@ -69,6 +69,11 @@ impl Numbers {
 }
 
 impl Numbers {
+    /// May it run without an exception?
+    pub(super) fn may_return(self) -> bool {
+        self.without_exceptions != 0
+    }
+
     /// These numbers, but for those that another draw did not change, and so follow from what is known. `None`: all do.
     pub(super) fn wherever_drawn(self, wanted: Self, other: Self) -> Option<Self> {
         let number = |own: i128, wanted: i128, other: i128| if own == other { own } else { wanted };

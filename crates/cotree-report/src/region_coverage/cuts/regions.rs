@@ -111,7 +111,10 @@ impl Counted<'_, '_> {
             let reached = if instance.was_revived() { within_lines(reached) } else { reached };
             let host = layout.host(region.file).filter(|_| reached.is_empty());
             let of_macro = host.map(|host| self.of_macro(host, numbers)).unwrap_or_default();
-            let most = of_macro.last().copied().or_else(|| reached.iter().map(|reached| reached.count).max());
+            // Behind a second return of `setjmp` a region runs more often than it began.
+            let first = reached.first().filter(|_| instance.was_revived()).map(|first| first.count);
+            let most = first.or_else(|| reached.iter().map(|reached| reached.count).max());
+            let most = of_macro.last().copied().or(most);
             // In which of its places the text of a macro was left is not known.
             let least = of_macro.first().copied().filter(|&least| Some(least) < most);
             self.left_in_macros += u64::from(least.is_some());

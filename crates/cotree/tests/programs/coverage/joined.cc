@@ -78,6 +78,59 @@ static int after_scopes(int n) {
     return n;
 }
 
+static int nothing_thrown(int n) {
+    T(30);
+    try {
+        T(31);
+        n++;
+    } catch (int e) {
+        T(32);
+        n += e;
+    }
+    T(33);
+    may_end(n);
+    T(34);
+    if (n == 3) {
+        T(35);
+        n++;
+    }
+    T(36);
+    return n;
+}
+
+static int branches(int n) {
+    T(37);
+    if (n % 3 == 0) {
+        T(38);
+        Guard outer;
+        for (int i = 0; i < 3; i++) {
+            T(39);
+            try {
+                T(40);
+                may_end(n);
+                if (n == 3)
+                    return n + 1;
+                T(41);
+            } catch (int e) {
+                T(42);
+                n += e;
+            }
+            T(43);
+            may_end(n);
+            Guard inner;
+            T(44);
+        }
+        T(45);
+        T(46);
+        may_end(n);
+        T(47);
+    }
+    T(48);
+    may_end(n);
+    T(49);
+    return n;
+}
+
 static int outer(int (*step)(int), int n) {
     T(22);
     try {
@@ -100,6 +153,8 @@ int main(int c, char **v) {
         T(27);
         sum += outer(after_scopes, n % 7);
         T(28);
+        sum += outer(nothing_thrown, n % 4) + outer(branches, n % 5);
+        T(50);
     }
     T(29);
     return sum == 0;

@@ -29,6 +29,29 @@ static int revived(int n) {
     T(8);
     return n;
 }
+static int returned(int n) {
+    T(13);
+    if (n % 4 == 0) {
+        T(14);
+    } else if (n % 5 == 1) {
+        return n;
+    }
+    T(15);
+    jmp_buf here, *volatile before = target;
+    if (setjmp(here) == 0) {
+        target = &here;
+        T(16);
+        n += may_jump(2);
+        T(17);
+    } else {
+        T(18);
+    }
+    target = before;
+    T(19);
+    n += may_jump(4);
+    T(20);
+    return n;
+}
 int main(void) {
     jmp_buf here;
     int volatile n = 0;
@@ -37,6 +60,7 @@ int main(void) {
         if (setjmp(here) == 0) {
             target = &here;
             n += revived(i);
+            n += returned(i);
             T(10);
         } else {
             T(11);
