@@ -110,9 +110,16 @@ impl Counted<'_, '_> {
             let reached = reached(self.points.within(index), instance, numbers);
             let reached = if instance.was_revived() { within_lines(reached) } else { reached };
             let host = layout.host(region.file).filter(|_| reached.is_empty());
-            let of_macro = host.map(|host| self.of_macro(host, numbers)).unwrap_or_default();
+            let mut of_macro = host.map(|host| self.of_macro(host, numbers)).unwrap_or_default();
+            let is_unknown = reached.is_empty() && of_macro.is_empty() && !layout.is_first_with_counter(index);
+            let reached =
+                if is_unknown { seen(self.points.within(index), instance, (count, numbers)) } else { reached };
+            if let Some(host) = host.filter(|_| is_unknown && reached.is_empty()) {
+                let all = seen(self.points.expanded(host), instance, (count, numbers));
+                of_macro.extend(all.iter().map(|seen| seen.count).max());
+            }
             // Behind a second return of `setjmp` a region runs more often than it began.
-            let first = reached.first().filter(|_| instance.was_revived()).map(|first| first.count);
+            let first = reached.first().filter(|_| is_unknown || instance.was_revived()).map(|first| first.count);
             let most = first.or_else(|| reached.iter().map(|reached| reached.count).max());
             let most = of_macro.last().copied().or(most);
             // In which of its places the text of a macro was left is not known.
@@ -292,6 +299,24 @@ fn reached(points: impl Iterator<Item = Point>, instance: &Instance<'_, '_>, num
         all.extend(count.map(|count| Reached { place: here[0].place, count, joined: always.is_none() }));
     }
     all
+}
+
+/// How often the lines of a region were reached of which no instruction is known to run as often as it does: as often
+/// as any of their instructions, so that no line has run whose instructions have not. What cleans up for an exception
+/// may have a place in any text.
+fn seen(
+    points: impl Iterator<Item = Point>,
+    instance: &Instance<'_, '_>,
+    (count, numbers): (i128, Numbers),
+) -> Vec<Reached> {
+    let is_normal = |point: &Point| instance.normal.block(point.block).may_return() || !numbers.may_return();
+    let points: Vec<Point> = points.filter(is_normal).collect();
+    let of_place = |here: &[Point]| {
+        let most = here.iter().map(|&point| instance.count(point)).max()?;
+        let most = if instance.flow.bound == FlowBound::Exact { most.min(count) } else { most };
+        Some(Reached { place: here[0].place, count: most, joined: true })
+    };
+    within_lines(points.chunk_by(|a, b| a.place == b.place).filter_map(of_place).collect())
 }
 
 /// Takes each line of a region by itself, where executions may have come to it past the lines before it: within a line,

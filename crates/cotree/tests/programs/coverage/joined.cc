@@ -1,6 +1,6 @@
 // Scopes that clean up join `return`, `break` and falling off their end, which part again behind. The last argument is
 // the call that ends the process.
-#define TALLY_SLOTS 64
+#define TALLY_SLOTS 128
 #include "../tally.h"
 
 static int calls, last;
@@ -131,6 +131,44 @@ static int branches(int n) {
     return n;
 }
 
+static int nested(int n) {
+    T(51);
+    for (int i = 0; i < n; i++) {
+        T(52);
+        if (n == 3)
+            break;
+        for (int k = 0; k < 2; k++) {
+            T(53);
+            if (n == 5)
+                return n + 1;
+            if (n == 4 && k == 1)
+                break;
+            T(54);
+        }
+        T(55);
+    }
+    T(56);
+    for (int i = 0; i < 2; i++) {
+        T(57);
+        may_end(n);
+        T(58);
+    }
+    T(59);
+    try {
+        T(60);
+        for (int i = 0; i < 2; i++) {
+            T(61);
+            may_end(n);
+        }
+        T(62);
+    } catch (int e) {
+        T(63);
+        n += e;
+    }
+    T(64);
+    return n;
+}
+
 static int outer(int (*step)(int), int n) {
     T(22);
     try {
@@ -155,6 +193,8 @@ int main(int c, char **v) {
         T(28);
         sum += outer(nothing_thrown, n % 4) + outer(branches, n % 5);
         T(50);
+        sum += outer(nested, n % 6);
+        T(65);
     }
     T(29);
     return sum == 0;
