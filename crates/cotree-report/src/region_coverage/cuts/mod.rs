@@ -54,6 +54,9 @@ pub struct Cuts<'a> {
     pub without_places: u64,
     /// Regions that are text of macros which was left in the midst: how often they ran is not known.
     pub left_in_macros: u64,
+    /// Conditions of functions that were left early, whose branch in the code is not known: their outcomes count as if
+    /// every call had returned.
+    pub conditions: u64,
 }
 
 impl Cuts<'_> {
@@ -63,16 +66,23 @@ impl Cuts<'_> {
         self.functions.iter().map(|(_, corrections)| corrections.regions().count() as u64).sum()
     }
 
-    /// A sentence for the user where something could not be told.
-    #[must_use]
-    pub fn remark(&self) -> Option<String> {
-        (self.without_places > 0).then(|| {
+    /// Sentences for the user where something could not be told.
+    pub fn remarks(&self) -> impl Iterator<Item = String> {
+        let conditions = (self.conditions > 0).then(|| {
+            let conditions = crate::terminal::counted(self.conditions.into(), "condition");
+            format!(
+                "{conditions} of functions that were left early have branches that are not known in the code: their \
+                 outcomes count as llvm-cov counts them, and may be too many"
+            )
+        });
+        let places = (self.without_places > 0).then(|| {
             let functions = crate::terminal::counted(self.without_places.into(), "function");
             format!(
                 "{functions} left by a call that did not return have no known lines (debug information is missing, or its \
                  paths are others than those of the coverage map): what stands behind such a call counts as covered"
             )
-        })
+        });
+        places.into_iter().chain(conditions)
     }
 }
 
@@ -111,7 +121,9 @@ fn find<'a>(unit: &Unit<'a>, map: &CoverageMap, macros: Macros) -> Cuts<'a> {
             has_places |= points.are_known();
             let correlated = correlated::flow(&layout, &instance, &points);
             let instance = &correlated.as_ref().map_or(instance.with(instance.normal), |normal| instance.with(normal));
-            cuts.left_in_macros += regions::correct(&layout, instance, &points, macros, &mut corrections);
+            let not_told = regions::correct(&layout, instance, &points, macros, &mut corrections);
+            cuts.left_in_macros += not_told.left_in_macros;
+            cuts.conditions += not_told.conditions;
             left_out::correct(&layout, instance, &mut corrections);
         }
         if let Some(parts) = &instances.coroutine {

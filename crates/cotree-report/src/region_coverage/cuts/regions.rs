@@ -44,19 +44,26 @@ struct Counted<'c, 'm> {
     known: BTreeMap<(VirtualFile, Place), Vec<(Numbers, i128)>>,
     /// What the text of macros counts as that was left in the midst.
     macros: Macros,
-    /// How many regions of such text there are.
-    left_in_macros: u64,
+    not_told: NotTold,
 }
 
-/// Corrects the counts of all regions of an instance. Gives how many regions are text of macros that was left in the
-/// midst.
+/// What is not known of an instance.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct NotTold {
+    /// Regions that are text of macros which was left in the midst.
+    pub left_in_macros: u64,
+    /// Conditions whose branch is not known, so that their outcomes count as the counters say.
+    pub conditions: u64,
+}
+
+/// Corrects the counts of all regions of an instance. Gives what is not known.
 pub(super) fn correct(
     layout: &Layout<'_>,
     instance: &Instance<'_, '_>,
     points: &Points,
     macros: Macros,
     corrections: &mut Corrections,
-) -> u64 {
+) -> NotTold {
     let function = layout.function;
     let (counts, numbers) = (instance.counts(), instance.numbers());
     let mut counted = Counted {
@@ -73,13 +80,13 @@ pub(super) fn correct(
         began: vec![None; function.regions.len()],
         known: BTreeMap::new(),
         macros,
-        left_in_macros: 0,
+        not_told: NotTold::default(),
     };
     counted.code(corrections);
     counted.conditions(corrections);
     let expansions = counted.expansions(corrections);
     counted.gaps(&expansions, corrections);
-    counted.left_in_macros
+    counted.not_told
 }
 
 impl Counted<'_, '_> {
@@ -124,7 +131,7 @@ impl Counted<'_, '_> {
             let most = of_macro.last().copied().or(most);
             // In which of its places the text of a macro was left is not known.
             let least = of_macro.first().copied().filter(|&least| Some(least) < most);
-            self.left_in_macros += u64::from(least.is_some());
+            self.not_told.left_in_macros += u64::from(least.is_some());
             let least = least.filter(|_| self.macros == Macros::Least);
             let start = match (counter, most) {
                 (Counter::Zero, _) => 0,
@@ -220,7 +227,12 @@ impl Counted<'_, '_> {
             let numbers = (taken.1.usual, not_taken.1.usual);
             let of_bounds = |counter: Counter, count: i128| count - self.bounds.get(counter).unwrap_or(count);
             let (of_true, of_false) = region.kind.counters();
-            let excess = conditions::excess(self.instance, region.kind, (taken.0, numbers.0), (not_taken.0, numbers.1))
+            let found = conditions::excess(self.instance, region.kind, (taken.0, numbers.0), (not_taken.0, numbers.1));
+            let is_folded = of_true == Counter::Zero || of_false == Counter::Zero;
+            let was_evaluated = taken.0 + not_taken.0 > 0;
+            self.not_told.conditions +=
+                u64::from(found.is_none() && !is_folded && was_evaluated && self.instance.was_left());
+            let excess = found
                 .unwrap_or(Excess { count: of_bounds(of_true, taken.0), not_taken: of_bounds(of_false, not_taken.0) });
             self.began[index] = Some(taken.0 - excess.count);
             corrections.add(index as u32, None, excess);

@@ -55,6 +55,7 @@ pub struct Programs {
     /// What is to be said of all of them, once.
     not_counted: u64,
     without_places: u64,
+    conditions: u64,
     doubted: Doubted,
     names: SourceNames,
     edited: Edited,
@@ -79,10 +80,10 @@ impl Programs {
     /// As [`Self::load`]; also if no program has a coverage map, or if counts must be exact and are not.
     pub fn read(given: Given<'_>, vouched: Vouched) -> Result<Self> {
         let mut programs = Self::load(given)?;
-        let Self { not_counted, without_places, .. } = programs;
+        let Self { not_counted, without_places, conditions, .. } = programs;
         let all = CoverageCounters { not_counted, ..CoverageCounters::default() };
-        let cuts = Cuts { without_places, ..Cuts::default() };
-        let remarks: Vec<String> = all.remark().into_iter().chain(cuts.remark()).collect();
+        let cuts = Cuts { without_places, conditions, ..Cuts::default() };
+        let remarks: Vec<String> = all.remark().into_iter().chain(cuts.remarks()).collect();
         remarks.iter().for_each(|remark| lines::note(format_args!("note: {remark}")));
         programs.ran.notes.extend(remarks);
         vouched.say(None, programs.doubted)?;
@@ -254,6 +255,7 @@ impl Programs {
         let mut least = CounterTable::default();
         let not_known = fill(&mut least, &counted, &units, &map, cuts)?;
         self.without_places += not_known.without_places;
+        self.conditions += not_known.conditions;
         let at_most = |units: &[Unit<'_>]| {
             let mut table = CounterTable::default();
             fill(&mut table, &coverage_counters(units), units, &map, certain_cuts)?;
@@ -301,6 +303,8 @@ struct NotKnown {
     without_places: u64,
     /// Regions in the text of macros that was left in the midst.
     left_in_macros: u64,
+    /// Conditions whose outcomes count as the counters say.
+    conditions: u64,
 }
 
 /// Finds what counters say too much.
@@ -325,6 +329,7 @@ fn fill(
         let cuts = cuts(unit, map);
         not_known.without_places += cuts.without_places;
         not_known.left_in_macros += cuts.left_in_macros;
+        not_known.conditions += cuts.conditions;
         for (function, corrections) in &cuts.functions {
             table.correct(name_hash(&function.name), function.hash, corrections);
         }
