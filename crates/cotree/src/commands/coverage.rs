@@ -68,7 +68,7 @@ pub struct CoverageArgs {
     /// Leave out source files whose path matches this regular expression (several times)
     #[arg(long, value_name = "PATTERN", value_parser = Regex::new)]
     ignore_filename_regex: Vec<Regex>,
-    /// End with 1 if less than this share of the lines ran (also: functions, regions, branches, mcdc)
+    /// End with 1 if less of the lines ran (also: functions, regions, branches, mcdc)
     #[arg(long, value_name = "PERCENT", value_parser = share)]
     fail_under_lines: Option<f64>,
     /// End with 1 if less than this share of the functions ran

@@ -50,8 +50,9 @@ impl ValueEnum for FailOn {
 /// Options of the comparison.
 #[derive(Args, Debug)]
 pub struct AgainstArgs {
-    /// Compare with what ran before: older profiles, or tracefiles of lcov; --diff says how the sources have changed
-    /// since, where that is not known
+    /// Compare with what ran before: older profiles, or tracefiles of lcov
+    ///
+    /// --diff says how the sources have changed since, where that is not known.
     #[arg(
         long,
         value_name = "OLD",

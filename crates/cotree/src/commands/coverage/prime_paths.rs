@@ -52,7 +52,9 @@ const OTHERS: [&str; 19] = [
 /// Options of prime paths.
 #[derive(Args, Debug)]
 pub struct PrimePathArgs {
-    /// Tell how many prime paths of each function ran (needs traces: build with --coverage --profile trace)
+    /// Tell how many prime paths of each function ran
+    ///
+    /// Needs traces: build with --coverage --profile trace.
     #[arg(long, conflicts_with_all = OTHERS)]
     pub prime_paths: bool,
     /// With --prime-paths: list the N shortest paths of each function that did not run

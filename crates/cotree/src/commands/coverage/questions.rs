@@ -18,8 +18,9 @@ pub const WHOLE: [&str; 8] =
 #[derive(Args, Debug)]
 #[command(group(clap::ArgGroup::new("remarked").multiple(true)))]
 pub struct Questions {
-    /// Tell which tests ran which lines, by the names that COTREE_TEST gave to the profiles: as text, with --json as
-    /// cotree-coverage-by-test/1, or on the pages of --html
+    /// Tell which tests ran which lines, by the names that COTREE_TEST gave to the profiles
+    ///
+    /// As text, with --json as cotree-coverage-by-test/1, or on the pages of --html.
     #[arg(
         long,
         conflicts_with_all = GATES,
@@ -37,8 +38,9 @@ pub struct Questions {
         conflicts_with_all = ["no_markers", "fail_under_lines", "json", "by_test"],
     )]
     pub tests_for: Vec<String>,
-    /// Only the lines that a change adds: a file with a diff, - for standard input, or a revision of git's that the
-    /// current folder has changed since
+    /// Only the lines that a change adds: a file with a diff, or a revision of git's
+    ///
+    /// `-` is a diff on standard input; a revision is what the current folder has changed since.
     #[arg(
         long,
         value_name = "CHANGE",
