@@ -41,7 +41,7 @@ macro_rules! pages {
 
 pages! {
     readme: "README.md", 1;
-    c_projects: "docs/c-projects.md", 0;
+    c_projects: "docs/c-projects.md", 1;
     coverage: "docs/coverage.md", 2;
     events: "docs/events.md", 1;
     exactness: "docs/exactness.md", 0;
