@@ -5,6 +5,7 @@ use super::super::into_report;
 use super::super::sources::SourceArgs;
 use super::super::vouched::{Doubted, Vouched};
 use super::programs::find_binaries;
+use super::questions::{GATES, WHOLE};
 use super::share::share;
 use crate::folder::Folder;
 use crate::lines;
@@ -26,28 +27,9 @@ use miette::{Result, miette};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// Options of what is shown instead of lines and regions.
-const OTHERS: [&str; 19] = [
-    "lcov",
-    "cobertura",
-    "codecov",
-    "llvm_json",
-    "html",
-    "open",
-    "show_missing_lines",
-    "show_mcdc",
-    "fail_under_lines",
-    "fail_under_functions",
-    "fail_under_regions",
-    "fail_under_branches",
-    "fail_under_mcdc",
-    "by_test",
-    "tests_for",
-    "diff",
-    "against",
-    "function_ends",
-    "no_markers",
-];
+/// Options of what is shown instead of lines and regions, but for [`GATES`] and [`WHOLE`].
+const OTHERS: [&str; 7] =
+    ["fail_under_lines", "by_test", "tests_for", "diff", "against", "function_ends", "no_markers"];
 
 /// Options of prime paths.
 #[derive(Args, Debug)]
@@ -55,13 +37,13 @@ pub struct PrimePathArgs {
     /// Tell how many prime paths of each function ran
     ///
     /// Needs traces: build with --coverage --profile trace.
-    #[arg(long, conflicts_with_all = OTHERS)]
+    #[arg(long, conflicts_with_all = GATES, conflicts_with_all = WHOLE, conflicts_with_all = OTHERS)]
     pub prime_paths: bool,
     /// With --prime-paths: list the N shortest paths of each function that did not run
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "3", requires = "prime_paths", hide_short_help = true)]
     show_missing_paths: Option<usize>,
     /// With --prime-paths: leave out functions that have more prime paths
-    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=100_000_000), hide_short_help = true)]
+    #[arg(long, value_name = "N", default_value_t = 10_000, requires = "prime_paths", value_parser = clap::value_parser!(u32).range(1..=100_000_000), hide_short_help = true)]
     path_limit: u32,
     /// With --prime-paths: end with 1 if less than this share of the paths ran
     #[arg(long, value_name = "PERCENT", value_parser = share, requires = "prime_paths", hide_short_help = true)]
