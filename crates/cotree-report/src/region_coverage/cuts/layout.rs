@@ -1,6 +1,7 @@
 //! The regions of a function in the order of its text, and which of them a place is in.
 
 use cotree_profile::coverage::{Counter, CoverageMap, MappedFunction, Place, RegionKind, VirtualFile};
+use std::collections::BTreeSet;
 
 /// The regions of a function of the map in the order of its text.
 pub(super) struct Layout<'m> {
@@ -85,6 +86,17 @@ impl<'m> Layout<'m> {
     pub(super) fn end_of_last_within(&self, region: usize, place: Place) -> Option<Place> {
         let ends = self.children[region].iter().map(|&index| self.function.regions[index].end);
         ends.filter(|&end| end <= place).max()
+    }
+
+    /// Where the regions directly within a region begin that have another counter. All that stands in them has such a
+    /// place in the region around them.
+    pub(super) fn begins_of_others_within(&self, region: usize) -> BTreeSet<Place> {
+        let (regions, counter) = (&self.function.regions, self.function.regions[region].kind.counters().0);
+        let within = self.children[region].iter().map(|&index| &regions[index]);
+        within
+            .filter(|inner| matches!(inner.kind, RegionKind::Code(other) if other != counter))
+            .map(|inner| inner.start)
+            .collect()
     }
 
     /// The expansion in a file of its own through which a file is used.

@@ -2,7 +2,8 @@
 //!
 //! Behind a `try` in which nothing can throw, clang goes on in the block before it, and does not count there: by the
 //! counters, what follows never ran (`llvm-cov` says so). The first block of the text that has such a counter stands
-//! for it. Where there is no such block, the text is not there, and never ran.
+//! for it. Where there is no such block, the text is not there, and never ran: clang knew which `case` comes, and left
+//! out the others. Regions within that text are no part of it, since a `case` is left in front of the next.
 
 use super::instances::Instance;
 use super::layout::Layout;
@@ -32,7 +33,9 @@ pub(super) fn places(layout: &Layout<'_>, instance: &Instance<'_, '_>, points: &
         let regions = regions.filter(|(_, region)| region.kind.counters().0 == Counter::Value(counter));
         let first = regions.flat_map(|(index, region)| {
             let is_text = matches!(region.kind, RegionKind::Code(_) | RegionKind::Expansion { .. });
-            let all = points.within(index).chain(points.expanded(index)).filter(move |_| is_text);
+            let of_others = layout.begins_of_others_within(index);
+            let own = points.within(index).filter(move |point| !of_others.contains(&point.place));
+            let all = own.chain(points.expanded(index)).filter(move |_| is_text);
             // All that returns goes over the last brace of the function.
             let (end, is_expansion) = (region.end, matches!(region.kind, RegionKind::Expansion { .. }));
             all.filter(move |point| {

@@ -169,6 +169,58 @@ static int nested(int n) {
     return n;
 }
 
+// The compiler knows which case comes, and leaves out the others' code and counters.
+template <int Case> static int known_case(int n) {
+    T(66);
+    switch (Case) {
+    case 1:
+        T(67);
+        for (int i = 0; i < n; i++)
+            T(68);
+        break;
+    case 2: {
+        T(69);
+        Guard inner;
+        while (n > 1) {
+            T(70);
+            if (--n == 3)
+                return n;
+        }
+        T(71);
+        break;
+    }
+    case 3:
+        T(72);
+        n++;
+    case 4:
+        do {
+            T(73);
+            n--;
+        } while (n > 2);
+        T(74);
+        break;
+    default:
+        T(75);
+    }
+    T(76);
+    return n;
+}
+
+// Behind a `try` that nothing leaves there is no code but a loop's.
+static void nothing_but_a_loop(int n) {
+    T(77);
+    try {
+        n++;
+    } catch (int e) {
+        T(78);
+        n += e;
+    }
+    do {
+        T(79);
+        n--;
+    } while (n > 2);
+}
+
 static int outer(int (*step)(int), int n) {
     T(22);
     try {
@@ -195,6 +247,8 @@ int main(int c, char **v) {
         T(50);
         sum += outer(nested, n % 6);
         T(65);
+        sum += known_case<1>(n % 2) + known_case<2>(n % 5) + known_case<3>(n % 3) + known_case<4>(n % 4);
+        nothing_but_a_loop(n % 5);
     }
     T(29);
     return sum == 0;
