@@ -90,6 +90,26 @@ fn panics_end_what_is_covered() {
     }
 }
 
+/// An assertion that holds has run, also if the code that fails it is all that has its place, and a panic follows.
+#[test]
+fn assertions_that_hold_have_run() {
+    let manifest = "[package]\nname = \"m\"\nversion = \"0.0.0\"\nedition = \"2021\"\n[workspace]\n";
+    let source = "use std::cell::Cell;\nuse std::panic::{AssertUnwindSafe, catch_unwind};\n\
+        struct Guard<'a>(&'a Cell<usize>);\n\
+        impl Drop for Guard<'_> {\n    fn drop(&mut self) {\n        self.0.set(1);\n    }\n}\n\
+        fn main() {\n    let drops = Cell::new(0);\n    let _ = catch_unwind(AssertUnwindSafe(|| {\n        \
+        let _guard = Guard(&drops);\n        assert_eq!(drops.get(), 0);\n        panic!(\"failure\")\n    }));\n    \
+        assert_eq!(drops.get(), 1);\n}\n";
+    let project = Project::new(&[("Cargo.toml", manifest), ("src/main.rs", source)]);
+    project.ok("--coverage cargo build --quiet");
+    let program = project.path("target/cotree/x86_64-unknown-linux-gnu/debug/m");
+    succeed(project.command(&program).env("COTREE_FILE", "ran.cotree"));
+    let document: serde_json::Value = serde_json::from_str(&project.ok("coverage --json ran.cotree")).expect("JSON");
+    let regions = &document["total"]["regions"];
+    assert_eq!(regions["covered"], regions["total"], "{document}");
+    assert_eq!(regions["total"], 19, "{document}");
+}
+
 /// Threads that count the same lines at once lose none.
 #[test]
 fn threads_lose_no_counts() {

@@ -28,6 +28,8 @@ pub(super) struct NormalFlow {
     usual: Circulation,
     without_ends: Circulation,
     without_exceptions: Circulation,
+    /// Per block: what begins there goes without a branch to where nothing can come back from.
+    certainly_ends: Vec<bool>,
 }
 
 /// The numbers of one thing in the circulations.
@@ -69,6 +71,11 @@ impl Numbers {
 }
 
 impl Numbers {
+    /// Does it never run, if every call returns?
+    pub(super) fn is_never(self) -> bool {
+        self == Self::default()
+    }
+
     /// May it run without an exception?
     pub(super) fn may_return(self) -> bool {
         self.without_exceptions != 0
@@ -94,7 +101,13 @@ impl NormalFlow {
             usual: circulation(Never::Fails),
             without_ends: circulation(Never::Ends),
             without_exceptions: circulation(Never::Throws),
+            certainly_ends: ends.certainly,
         }
+    }
+
+    /// Does a block certainly end the execution, as the failure of a check does?
+    pub(super) fn certainly_ends(&self, block: Block) -> bool {
+        self.certainly_ends.get(block.index()).copied().unwrap_or(false)
     }
 
     /// Other random numbers, where blocks have these ones. `None`: they can't.
@@ -106,6 +119,7 @@ impl NormalFlow {
             usual: self.usual.with(&known(|numbers| numbers.usual), draw)?,
             without_ends: self.without_ends.with(&known(|numbers| numbers.without_ends), draw)?,
             without_exceptions: self.without_exceptions.with(&known(|numbers| numbers.without_exceptions), draw)?,
+            certainly_ends: self.certainly_ends.clone(),
         })
     }
 

@@ -161,7 +161,10 @@ impl Counted<'_, '_> {
         }
         for (index, count, numbers) in without_instructions {
             let region = &layout.function.regions[index];
-            let start = self.end_of_copy(index, count).or_else(|| self.beside(index, numbers));
+            // The difference of counts that are equal whenever every call returns, and code that was left out.
+            let never = matches!(region.kind.counters().0, Counter::Expression(_)) && numbers.is_never();
+            let start = Some(0).filter(|_| never).or_else(|| self.end_of_copy(index, count));
+            let start = start.or_else(|| self.beside(index, numbers));
             let start =
                 self.bounded(start.or_else(|| most_of_equals(instance, numbers)), count, region.kind.counters().0);
             self.began[index] = Some(start);
@@ -321,7 +324,10 @@ fn seen(
     instance: &Instance<'_, '_>,
     (count, numbers): (i128, Numbers),
 ) -> Vec<Reached> {
-    let is_normal = |point: &Point| instance.normal.block(point.block).may_return() || !numbers.may_return();
+    let is_normal = |point: &Point| {
+        let may_return = instance.normal.block(point.block).may_return() || !numbers.may_return();
+        may_return && !instance.normal.certainly_ends(point.block)
+    };
     let points: Vec<Point> = points.filter(is_normal).collect();
     let of_place = |here: &[Point]| {
         let most = here.iter().map(|&point| instance.count(point)).max()?;
