@@ -138,9 +138,12 @@ impl Builder {
         }
         let is_entry = !matches!(text.kind, Kind::Gap | Kind::Rest);
         if text.start == text.end {
-            // No text has the count of such a region. It only marks a place, also the end of all.
+            // No text has the count of such a region. It only marks a place, also the end of all. (LLVM has the region
+            // around it begin there once more, so that its count is that of the line: behind a macro that ends a
+            // `switch`, of what comes to the `switch`.)
             let skipped = is_last || text.kind == Kind::Skipped;
             let around = self.active.last().copied();
+            let is_entry = is_entry && (skipped || around.is_none());
             self.emit(&around.unwrap_or(text), text.start, is_entry, skipped);
             if let Some(around) = around.filter(|_| skipped) {
                 self.emit(&around, text.start, false, false);

@@ -81,7 +81,10 @@ impl More {
         let ran = ran.map(|ran| format!("{ran} may have run, and count as missed"));
         let all: Vec<String> = ran.into_iter().chain(counts).collect();
         (!all.is_empty()).then(|| {
-            format!("not known, since executions were not accounted for or left text of a macro: {}", all.join("; "))
+            format!(
+                "not known, since executions were not accounted for, or left a macro or text without code: {}",
+                all.join("; ")
+            )
         })
     }
 }
@@ -141,7 +144,7 @@ mod tests {
         let more = More { lines: 2, branches: 1, counts: 1, ..More::default() };
         assert_eq!(
             more.remark().expect("there is something"),
-            "not known, since executions were not accounted for or left text of a macro: 2 lines and 1 outcome of conditions may have run, \
+            "not known, since executions were not accounted for, or left a macro or text without code: 2 lines and 1 outcome of conditions may have run, \
              and count as missed; the counts of 1 line are the least that is certain"
         );
     }

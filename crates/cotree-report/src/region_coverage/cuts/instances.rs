@@ -49,14 +49,16 @@ pub(super) struct Instances<'f, 'a> {
 }
 
 impl<'a> Functions<'a> {
-    pub(super) fn of(unit: &Unit<'a>) -> Self {
+    /// Those of a unit. `is_wrong` says of which functions of the source the map is wrong without any being left.
+    pub(super) fn of(unit: &Unit<'a>, is_wrong: impl Fn(&CoveredFunction) -> bool) -> Self {
         let with_counters = unit.functions().filter(|function| !function.facts.anchors.is_empty());
         let machine = |function: UnitFunction<'a>| {
             let flow = function.flow()?;
             let wanted = flow.bound != FlowBound::Exact
                 || was_left_early(&flow)
                 || may_be_of_coroutine(&function.facts.symbol)
-                || lacks_counters(&function);
+                || lacks_counters(&function)
+                || own_function(&function).is_some_and(&is_wrong);
             wanted.then(|| Machine { function, normal: NormalFlow::new(&flow), flow })
         };
         let mut machines: Vec<Machine<'a>> = with_counters.filter_map(machine).collect();
@@ -219,6 +221,12 @@ fn lacks_counters(function: &UnitFunction<'_>) -> bool {
         let placed = counters.iter().filter(|&&(number, at)| number == first && at < covered.counters).count();
         symbol_of(&covered.name) == symbol && placed < covered.counters as usize && !is_of_rust(symbol)
     })
+}
+
+/// The function of the source that a function of the machine is.
+fn own_function<'a>(function: &UnitFunction<'a>) -> Option<&'a CoveredFunction> {
+    let own = function.facts.anchors.iter().find(|anchor| anchor.inlined.is_none())?;
+    function.module.covered.get(own.function as usize)
 }
 
 /// Is it a symbol of Rust's, mangled in the new or the old manner?

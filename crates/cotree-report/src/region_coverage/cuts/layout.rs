@@ -1,6 +1,6 @@
 //! The regions of a function in the order of its text, and which of them a place is in.
 
-use cotree_profile::coverage::{Counter, CoverageMap, MappedFunction, Place, RegionKind, VirtualFile};
+use cotree_profile::coverage::{Counter, CoverageMap, MappedFunction, Place, Region, RegionKind, VirtualFile};
 use std::collections::BTreeSet;
 
 /// The regions of a function of the map in the order of its text.
@@ -75,6 +75,13 @@ impl<'m> Layout<'m> {
         let last = *inside[..begun].last()?;
         std::iter::successors(Some(last), |&index| self.parent[index])
             .find(|&index| self.function.regions[index].end > place)
+    }
+
+    /// The innermost region of code that holds the text of a condition.
+    pub(super) fn text_of(&self, condition: &Region) -> Option<usize> {
+        let is_code = |&index: &usize| matches!(self.function.regions[index].kind, RegionKind::Code(_));
+        let innermost = self.innermost(condition.file, condition.start);
+        std::iter::successors(innermost, |&index| self.parent[index]).find(is_code)
     }
 
     /// The innermost region of text around a region.

@@ -20,6 +20,7 @@
 //! | what runs equally often if every call returns | [`normal_flow`] |
 //! | what runs equally often by what a variable tells of the path that was taken | [`correlated`] |
 //! | which counters the compiler left out, and what stands for them | [`left_out`] |
+//! | what the map does not say of text behind an `if constexpr` | [`kept_branches`] |
 //! | what stands where in the text of a function | [`layout`] |
 //! | which instructions stand in which region | [`points`] |
 //! | how often each region ran, and where it is cut | [`regions`] |
@@ -30,6 +31,7 @@ mod conditions;
 mod coroutines;
 mod correlated;
 mod instances;
+mod kept_branches;
 mod layout;
 mod left_out;
 mod normal_flow;
@@ -40,8 +42,9 @@ use crate::unit::Unit;
 use cotree_core::facts::CoveredFunction;
 use cotree_profile::coverage::{Corrections, CoverageMap, MappedFunction, name_hash};
 use instances::Functions;
+use kept_branches::KeptBranches;
 use layout::Layout;
-use regions::Macros;
+use regions::Unknown;
 use std::collections::HashMap;
 
 /// What the counters of a unit's coverage map say too much.
@@ -52,10 +55,11 @@ pub struct Cuts<'a> {
     /// Functions that were left early, whose instructions have no known place: what stands behind a call that did not
     /// return counts as covered.
     pub without_places: u64,
-    /// Regions that are text of macros which was left in the midst: how often they ran is not known.
-    pub left_in_macros: u64,
-    /// Conditions of functions that were left early, whose branch in the code is not known: their outcomes count as if
-    /// every call had returned.
+    /// Regions of which only the least and the most is known: text of macros that was left in the midst, and text without
+    /// instructions.
+    pub least_known: u64,
+    /// Conditions whose branch in the code is not known, of functions that were left early or keep one branch of an
+    /// `if constexpr`: their outcomes count as llvm-cov counts them.
     pub conditions: u64,
 }
 
@@ -71,8 +75,8 @@ impl Cuts<'_> {
         let conditions = (self.conditions > 0).then(|| {
             let conditions = crate::terminal::counted(self.conditions.into(), "condition");
             format!(
-                "{conditions} of functions that were left early have branches that are not known in the code: their \
-                 outcomes count as llvm-cov counts them, and may be too many"
+                "{conditions} of functions that were left early, or that keep one branch of an `if constexpr`, have \
+                 branches that are not known in the code: their outcomes count as llvm-cov counts them, and may be too many"
             )
         });
         let places = (self.without_places > 0).then(|| {
@@ -86,43 +90,44 @@ impl Cuts<'_> {
     }
 }
 
-/// Finds what the counters of a unit's coverage map say too much. Of text of macros that was left in the midst, what is
-/// not certain is too much.
+/// Finds what the counters of a unit's coverage map say too much. What is not certain is too much.
 #[must_use]
 pub fn cuts<'a>(unit: &Unit<'a>, map: &CoverageMap) -> Cuts<'a> {
-    find(unit, map, Macros::Least)
+    find(unit, map, Unknown::Least)
 }
 
 /// Finds what the counters certainly say too much.
 #[must_use]
 pub fn certain_cuts<'a>(unit: &Unit<'a>, map: &CoverageMap) -> Cuts<'a> {
-    find(unit, map, Macros::Most)
+    find(unit, map, Unknown::Most)
 }
 
-fn find<'a>(unit: &Unit<'a>, map: &CoverageMap, macros: Macros) -> Cuts<'a> {
-    let functions = Functions::of(unit);
+fn find<'a>(unit: &Unit<'a>, map: &CoverageMap, unknown: Unknown) -> Cuts<'a> {
     let mut mapped: HashMap<(u64, u64), &MappedFunction> = HashMap::new();
     for function in &map.functions {
         mapped.insert((function.name_hash, function.structural_hash), function);
     }
+    let of_name = |covered: &CoveredFunction| mapped.get(&(name_hash(&covered.name), covered.hash)).copied();
+    let functions = Functions::of(unit, |covered| of_name(covered).is_some_and(kept_branches::may_be_wrong));
     let mut cuts = Cuts::default();
     for (covered, instances) in functions.left_early() {
-        let Some(function) = mapped.get(&(name_hash(&covered.name), covered.hash)) else { continue };
+        let Some(function) = of_name(covered) else { continue };
         let layout = Layout::new(map, function);
         let mut corrections = Corrections::default();
         let (mut was_left, mut has_places) = (instances.coroutine.is_some(), false);
         for instance in &instances.apart {
             let points = points::of_instance(unit, &layout, instance);
             let instance = instance.with_found(left_out::places(&layout, instance, &points));
-            if !instance.was_left() && instance.found.is_empty() {
+            let kept = KeptBranches::of(&layout, &instance, &points);
+            if !instance.was_left() && instance.found.is_empty() && kept.is_empty() {
                 continue;
             }
             was_left |= instance.was_left();
             has_places |= points.are_known();
             let correlated = correlated::flow(&layout, &instance, &points);
             let instance = &correlated.as_ref().map_or(instance.with(instance.normal), |normal| instance.with(normal));
-            let not_told = regions::correct(&layout, instance, &points, macros, &mut corrections);
-            cuts.left_in_macros += not_told.left_in_macros;
+            let not_told = regions::correct(&layout, instance, &points, &kept, unknown, &mut corrections);
+            cuts.least_known += not_told.least_known;
             cuts.conditions += not_told.conditions;
             left_out::correct(&layout, instance, &mut corrections);
         }

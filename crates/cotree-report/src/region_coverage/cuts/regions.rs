@@ -2,6 +2,7 @@
 
 use super::conditions;
 use super::instances::Instance;
+use super::kept_branches::KeptBranches;
 use super::layout::Layout;
 use super::normal_flow::{Equal, Numbers};
 use super::points::{Point, Points};
@@ -10,12 +11,13 @@ use cotree_core::ids::Block;
 use cotree_profile::coverage::{Corrections, Counter, Excess, Place, RegionKind, Values, VirtualFile};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the text of a macro counts as that executions left in the midst: its instructions have no places of their own.
+/// What text counts as of which only the least and the most is known: that of a macro that executions left in the
+/// midst, since its instructions have no places of their own, and text without instructions that nothing else tells of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Macros {
-    /// As what ran least of it, but for its beginning.
+pub(super) enum Unknown {
+    /// As what certainly ran. A macro has begun.
     Least,
-    /// As what ran most of it.
+    /// As what may have run.
     Most,
 }
 
@@ -33,6 +35,7 @@ struct Counted<'c, 'm> {
     layout: &'c Layout<'m>,
     instance: &'c Instance<'c, 'c>,
     points: &'c Points,
+    kept: &'c KeptBranches,
     /// What the counters say.
     counts: Values<'c, i128>,
     /// What is certain to follow from the counters, or what may follow at most.
@@ -42,16 +45,16 @@ struct Counted<'c, 'm> {
     began: Vec<Option<i128>>,
     /// What is known of places in each file, in order, to tell how often text without instructions ran.
     known: BTreeMap<(VirtualFile, Place), Vec<(Numbers, i128)>>,
-    /// What the text of macros counts as that was left in the midst.
-    macros: Macros,
+    /// What text counts as of which only the least and the most is known.
+    unknown: Unknown,
     not_told: NotTold,
 }
 
 /// What is not known of an instance.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct NotTold {
-    /// Regions that are text of macros which was left in the midst.
-    pub left_in_macros: u64,
+    /// Regions of which only the least and the most is known.
+    pub least_known: u64,
     /// Conditions whose branch is not known, so that their outcomes count as the counters say.
     pub conditions: u64,
 }
@@ -61,7 +64,8 @@ pub(super) fn correct(
     layout: &Layout<'_>,
     instance: &Instance<'_, '_>,
     points: &Points,
-    macros: Macros,
+    kept: &KeptBranches,
+    unknown: Unknown,
     corrections: &mut Corrections,
 ) -> NotTold {
     let function = layout.function;
@@ -70,6 +74,7 @@ pub(super) fn correct(
         layout,
         instance,
         points,
+        kept,
         counts: function.expressions.values_of(&counts),
         bounds: match instance.flow.bound {
             FlowBound::Exact => function.expressions.values_of(&counts),
@@ -79,7 +84,7 @@ pub(super) fn correct(
         numbers: [0, 1, 2].map(|at: usize| function.expressions.values_of(&numbers[at])),
         began: vec![None; function.regions.len()],
         known: BTreeMap::new(),
-        macros,
+        unknown,
         not_told: NotTold::default(),
     };
     counted.code(corrections);
@@ -114,7 +119,13 @@ impl Counted<'_, '_> {
         for (index, region) in layout.function.regions.iter().enumerate() {
             let RegionKind::Code(counter) = region.kind else { continue };
             let Some((count, numbers)) = self.value(counter) else { continue };
+            if self.kept.is_dead(layout, index) {
+                self.began[index] = Some(0);
+                corrections.add(index as u32, None, Excess { count, not_taken: 0 });
+                continue;
+            }
             let reached = reached(self.points.within(index), instance, numbers);
+            let reached = self.behind_kept(index, reached, (count, numbers));
             let reached = if instance.was_revived() { within_lines(reached) } else { reached };
             let host = layout.host(region.file).filter(|_| reached.is_empty());
             let mut of_macro = host.map(|host| self.of_macro(host, numbers)).unwrap_or_default();
@@ -127,12 +138,13 @@ impl Counted<'_, '_> {
             }
             // Behind a second return of `setjmp` a region runs more often than it began.
             let first = reached.first().filter(|_| is_unknown || instance.was_revived()).map(|first| first.count);
-            let most = first.or_else(|| reached.iter().map(|reached| reached.count).max());
+            let certain = reached.iter().filter(|reached| !reached.joined).map(|reached| reached.count).max();
+            let most = first.or(certain).or_else(|| reached.iter().map(|reached| reached.count).max());
             let most = of_macro.last().copied().or(most);
             // In which of its places the text of a macro was left is not known.
             let least = of_macro.first().copied().filter(|&least| Some(least) < most);
-            self.not_told.left_in_macros += u64::from(least.is_some());
-            let least = least.filter(|_| self.macros == Macros::Least);
+            self.not_told.least_known += u64::from(least.is_some());
+            let least = least.filter(|_| self.unknown == Unknown::Least);
             let start = match (counter, most) {
                 (Counter::Zero, _) => 0,
                 (Counter::Value(_), _) if layout.is_first_with_counter(index) => count,
@@ -165,11 +177,35 @@ impl Counted<'_, '_> {
             let never = matches!(region.kind.counters().0, Counter::Expression(_)) && numbers.is_never();
             let start = Some(0).filter(|_| never).or_else(|| self.end_of_copy(index, count));
             let start = start.or_else(|| self.beside(index, numbers));
-            let start =
-                self.bounded(start.or_else(|| most_of_equals(instance, numbers)), count, region.kind.counters().0);
+            let start = start.or_else(|| most_of_equals(instance, numbers));
+            let is_known = start.is_some() || count == 0 || !instance.was_left();
+            self.not_told.least_known += u64::from(!is_known);
+            let start = match self.unknown {
+                Unknown::Least if !is_known => 0,
+                _ => self.bounded(start, count, region.kind.counters().0),
+            };
             self.began[index] = Some(start);
             corrections.add(index as u32, None, Excess { count: count - start, not_taken: 0 });
         }
+    }
+
+    /// Puts text behind branches that were kept as its instructions say.
+    fn behind_kept(&self, region: usize, mut reached: Vec<Reached>, (count, numbers): (i128, Numbers)) -> Vec<Reached> {
+        if let Some(place) = self.kept.dead_from(region) {
+            reached.push(Reached { place, count: 0, joined: true });
+            reached.sort_by_key(|reached| reached.place);
+        }
+        if let Some(from) = self.kept.distrusted_from(region) {
+            let (others, end) = (self.layout.begins_of_others_within(region), self.layout.function.regions[region].end);
+            let is_brace = |place: Place| (place.line, place.column + 1) == (end.line, end.column);
+            if !reached.iter().any(|reached| reached.place >= from && !is_brace(reached.place)) {
+                let own = self.points.within(region).filter(|point| point.place >= from);
+                let own = own.filter(|point| !others.contains(&point.place));
+                reached.retain(|reached| reached.place < from);
+                reached.extend(seen(own, self.instance, (count, numbers)));
+            }
+        }
+        reached
     }
 
     /// How often the instructions ran that a macro has become, in order: those that run as often as a region of its
@@ -227,14 +263,18 @@ impl Counted<'_, '_> {
             }
             let (taken, not_taken) = region.kind.counters();
             let Some((taken, not_taken)) = self.value(taken).zip(self.value(not_taken)) else { continue };
+            if self.kept.is_dead(self.layout, index) {
+                corrections.add(index as u32, None, Excess { count: taken.0, not_taken: not_taken.0 });
+                continue;
+            }
             let numbers = (taken.1.usual, not_taken.1.usual);
             let of_bounds = |counter: Counter, count: i128| count - self.bounds.get(counter).unwrap_or(count);
             let (of_true, of_false) = region.kind.counters();
             let found = conditions::excess(self.instance, region.kind, (taken.0, numbers.0), (not_taken.0, numbers.1));
             let is_folded = of_true == Counter::Zero || of_false == Counter::Zero;
             let was_evaluated = taken.0 + not_taken.0 > 0;
-            self.not_told.conditions +=
-                u64::from(found.is_none() && !is_folded && was_evaluated && self.instance.was_left());
+            let is_doubtful = self.instance.was_left() || !self.kept.is_empty();
+            self.not_told.conditions += u64::from(found.is_none() && !is_folded && was_evaluated && is_doubtful);
             let excess = found
                 .unwrap_or(Excess { count: of_bounds(of_true, taken.0), not_taken: of_bounds(of_false, not_taken.0) });
             self.began[index] = Some(taken.0 - excess.count);

@@ -74,7 +74,7 @@ pub(super) fn write(
     let unsure = coverage.unsure(file.path, &file.summary);
     if unsure != Unsure::default() {
         notes.push(
-            "Counts with ≥ are the least that is certain: executions were not accounted for or left text of a macro."
+            "Counts with ≥ are the least that is certain: executions were not accounted for, or left a macro or text without code."
                 .into(),
         );
     }

@@ -264,7 +264,7 @@ impl Programs {
         let unit_of = |profile| loaded.binaries().map(|binary| Unit::new(binary.map(), profile)).collect::<Vec<_>>();
         let most = match &most {
             Some(most) => Some(at_most(&unit_of(most))?),
-            None if not_known.left_in_macros > 0 => Some(at_most(&units)?),
+            None if not_known.least_known > 0 => Some(at_most(&units)?),
             None => None,
         };
         let binary = loaded.binaries().next();
@@ -301,8 +301,8 @@ impl Programs {
 struct NotKnown {
     /// Functions that were left early and have no known lines.
     without_places: u64,
-    /// Regions in the text of macros that was left in the midst.
-    left_in_macros: u64,
+    /// Regions of which only the least and the most is known.
+    least_known: u64,
     /// Conditions whose outcomes count as the counters say.
     conditions: u64,
 }
@@ -328,7 +328,7 @@ fn fill(
     for unit in units {
         let cuts = cuts(unit, map);
         not_known.without_places += cuts.without_places;
-        not_known.left_in_macros += cuts.left_in_macros;
+        not_known.least_known += cuts.least_known;
         not_known.conditions += cuts.conditions;
         for (function, corrections) in &cuts.functions {
             table.correct(name_hash(&function.name), function.hash, corrections);

@@ -206,6 +206,51 @@ template <int Case> static int known_case(int n) {
     return n;
 }
 
+// The compiler keeps one branch, which may return: what follows ran less often, or not at all.
+template <int Kept> static int kept_branch(int n) {
+    T(80);
+    if constexpr (Kept == 1) {
+        T(81);
+        return n + 1;
+    } else if constexpr (Kept == 2) {
+        T(82);
+        if (n == 1)
+            return n + 2;
+    } else {
+        T(83);
+        n++;
+    }
+    T(84);
+    if (n > 1) {
+        T(85);
+        n--;
+    }
+    T(86);
+    while (n > 3) {
+        T(87);
+        n--;
+    }
+    T(88);
+    return n;
+}
+
+// A macro that ends a `switch` ran as often as it did, and not as often as the `switch`.
+static int ends_switch(int n) {
+    T(89);
+    switch (n) {
+    case 1:
+        T(90);
+        break;
+    case 2:
+    case 3:
+        if (n == 2)
+            return n;
+        T(91);
+    }
+    T(92);
+    return n;
+}
+
 // Behind a `try` that nothing leaves there is no code but a loop's.
 static void nothing_but_a_loop(int n) {
     T(77);
@@ -249,6 +294,7 @@ int main(int c, char **v) {
         T(65);
         sum += known_case<1>(n % 2) + known_case<2>(n % 5) + known_case<3>(n % 3) + known_case<4>(n % 4);
         nothing_but_a_loop(n % 5);
+        sum += kept_branch<1>(n) + kept_branch<2>(n % 3) + kept_branch<3>(n % 5) + ends_switch(n % 4);
     }
     T(29);
     return sum == 0;

@@ -60,7 +60,8 @@ impl Random {
             for (kind, (line, column)) in kinds.into_iter().zip(starts) {
                 let is_gap = kind.len() == 1 && kind[0] & 3 != 0 && self.below(5) == 0;
                 let lines = self.below(4);
-                let end = if lines == 0 { column + self.below(4) } else { 1 + self.below(6) };
+                // Regions without text count on purpose otherwise than in LLVM.
+                let end = if lines == 0 { column + 1 + self.below(3) } else { 1 + self.below(6) };
                 numbers.extend(kind);
                 numbers.extend([line - before, column, lines, end | u64::from(is_gap) << 31]);
                 before = line;
