@@ -154,6 +154,13 @@ impl<'a> Instance<'_, 'a> {
         self.counters as u32
     }
 
+    /// Has the compiler left out counters, and found none to stand for them? rustc says in the map which, as clang does
+    /// not.
+    pub(super) fn lacks_counters(&self) -> bool {
+        let placed: BTreeSet<u32> = self.placed().map(|anchor| anchor.counter).collect();
+        self.copy.is_none() && self.has_own_lines && !self.is_of_rust() && placed.len() < self.counters
+    }
+
     /// Is there more to correct than counters that were left out?
     pub(super) fn was_left(&self) -> bool {
         self.flow.bound != FlowBound::Exact || was_left_early(self.flow)

@@ -61,6 +61,8 @@ pub struct Cuts<'a> {
     /// Conditions whose branch in the code is not known, of functions that were left early or keep one branch of an
     /// `if constexpr`: their outcomes count as llvm-cov counts them.
     pub conditions: u64,
+    /// Functions that were left early and lack counters, since the compiler left out code: a line may count too much.
+    pub lacking: u64,
 }
 
 impl Cuts<'_> {
@@ -86,7 +88,14 @@ impl Cuts<'_> {
                  paths are others than those of the coverage map): what stands behind such a call counts as covered"
             )
         });
-        places.into_iter().chain(conditions)
+        let lacking = (self.lacking > 0).then(|| {
+            let functions = crate::terminal::counted(self.lacking.into(), "function");
+            format!(
+                "{functions} left early in which the compiler left out code that it knew never to run: a line of theirs \
+                 may count executions that left before it, as llvm-cov counts them"
+            )
+        });
+        places.into_iter().chain(conditions).chain(lacking)
     }
 }
 
@@ -114,7 +123,7 @@ fn find<'a>(unit: &Unit<'a>, map: &CoverageMap, unknown: Unknown) -> Cuts<'a> {
         let Some(function) = of_name(covered) else { continue };
         let layout = Layout::new(map, function);
         let mut corrections = Corrections::default();
-        let (mut was_left, mut has_places) = (instances.coroutine.is_some(), false);
+        let (mut was_left, mut has_places, mut lacks_code) = (instances.coroutine.is_some(), false, false);
         for instance in &instances.apart {
             let points = points::of_instance(unit, &layout, instance);
             let instance = instance.with_found(left_out::places(&layout, instance, &points));
@@ -123,6 +132,7 @@ fn find<'a>(unit: &Unit<'a>, map: &CoverageMap, unknown: Unknown) -> Cuts<'a> {
                 continue;
             }
             was_left |= instance.was_left();
+            lacks_code |= instance.was_left() && instance.lacks_counters();
             has_places |= points.are_known();
             let correlated = correlated::flow(&layout, &instance, &points);
             let instance = &correlated.as_ref().map_or(instance.with(instance.normal), |normal| instance.with(normal));
@@ -134,6 +144,7 @@ fn find<'a>(unit: &Unit<'a>, map: &CoverageMap, unknown: Unknown) -> Cuts<'a> {
         if let Some(parts) = &instances.coroutine {
             has_places |= coroutines::correct(unit, &layout, parts, &mut corrections);
         }
+        cuts.lacking += u64::from(lacks_code);
         cuts.without_places += u64::from(was_left && !has_places);
         if !corrections.is_empty() {
             cuts.functions.push((covered, corrections));

@@ -56,6 +56,7 @@ pub struct Programs {
     not_counted: u64,
     without_places: u64,
     conditions: u64,
+    lacking: u64,
     doubted: Doubted,
     names: SourceNames,
     edited: Edited,
@@ -80,9 +81,9 @@ impl Programs {
     /// As [`Self::load`]; also if no program has a coverage map, or if counts must be exact and are not.
     pub fn read(given: Given<'_>, vouched: Vouched) -> Result<Self> {
         let mut programs = Self::load(given)?;
-        let Self { not_counted, without_places, conditions, .. } = programs;
+        let Self { not_counted, without_places, conditions, lacking, .. } = programs;
         let all = CoverageCounters { not_counted, ..CoverageCounters::default() };
-        let cuts = Cuts { without_places, conditions, ..Cuts::default() };
+        let cuts = Cuts { without_places, conditions, lacking, ..Cuts::default() };
         let remarks: Vec<String> = all.remark().into_iter().chain(cuts.remarks()).collect();
         remarks.iter().for_each(|remark| lines::note(format_args!("note: {remark}")));
         programs.ran.notes.extend(remarks);
@@ -256,6 +257,7 @@ impl Programs {
         let not_known = fill(&mut least, &counted, &units, &map, cuts)?;
         self.without_places += not_known.without_places;
         self.conditions += not_known.conditions;
+        self.lacking += not_known.lacking;
         let at_most = |units: &[Unit<'_>]| {
             let mut table = CounterTable::default();
             fill(&mut table, &coverage_counters(units), units, &map, certain_cuts)?;
@@ -305,6 +307,8 @@ struct NotKnown {
     least_known: u64,
     /// Conditions whose outcomes count as the counters say.
     conditions: u64,
+    /// Functions that were left early and lack counters.
+    lacking: u64,
 }
 
 /// Finds what counters say too much.
@@ -330,6 +334,7 @@ fn fill(
         not_known.without_places += cuts.without_places;
         not_known.least_known += cuts.least_known;
         not_known.conditions += cuts.conditions;
+        not_known.lacking += cuts.lacking;
         for (function, corrections) in &cuts.functions {
             table.correct(name_hash(&function.name), function.hash, corrections);
         }
