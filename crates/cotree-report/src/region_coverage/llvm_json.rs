@@ -84,7 +84,7 @@ fn place_cuts(segments: &mut [Segment], region_ends: &BTreeSet<Place>, text: Opt
 }
 
 fn segment(segment: &Segment) -> Value {
-    let Segment { start, count, is_entry, is_gap } = *segment;
+    let Segment { start, count, is_entry, is_gap, .. } = *segment;
     json!([start.line, start.column, count.unwrap_or(0), count.is_some(), is_entry, is_gap])
 }
 
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn cuts_at_ends_of_lines_have_columns() {
         let at = |line, column| Place { line, column };
-        let segment = |start| Segment { start, count: Some(1), is_entry: false, is_gap: false };
+        let segment = |start| Segment { start, count: Some(1), is_entry: false, is_gap: false, is_without_text: false };
         let places = [at(1, 5), at(1, u32::MAX), at(2, u32::MAX), at(3, 9), at(3, u32::MAX), at(4, u32::MAX)];
         let columns = |text: Option<&[u8]>| {
             let mut segments = places.map(segment).to_vec();

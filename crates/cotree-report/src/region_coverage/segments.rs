@@ -19,6 +19,9 @@ pub struct Segment {
     pub is_entry: bool,
     /// A gap begins here: space between statements.
     pub is_gap: bool,
+    /// The region that begins here has no text, and the count is that of the region around it. For LLVM it is the count
+    /// of the line: behind a macro that ends a `switch`, of what comes to the `switch`.
+    pub is_without_text: bool,
 }
 
 /// How regions over the same text rank: the first kind is counted, others are not.
@@ -138,13 +141,13 @@ impl Builder {
         }
         let is_entry = !matches!(text.kind, Kind::Gap | Kind::Rest);
         if text.start == text.end {
-            // No text has the count of such a region. It only marks a place, also the end of all. (LLVM has the region
-            // around it begin there once more, so that its count is that of the line: behind a macro that ends a
-            // `switch`, of what comes to the `switch`.)
+            // No text has the count of such a region. It only marks a place, also the end of all.
             let skipped = is_last || text.kind == Kind::Skipped;
             let around = self.active.last().copied();
-            let is_entry = is_entry && (skipped || around.is_none());
             self.emit(&around.unwrap_or(text), text.start, is_entry, skipped);
+            if let Some(segment) = self.segments.last_mut().filter(|_| is_entry && around.is_some()) {
+                segment.is_without_text = true;
+            }
             if let Some(around) = around.filter(|_| skipped) {
                 self.emit(&around, text.start, false, false);
             }
@@ -188,7 +191,8 @@ impl Builder {
         {
             return;
         }
-        self.segments.push(Segment { start, count, is_entry, is_gap: count.is_some() && text.kind == Kind::Gap });
+        let is_gap = count.is_some() && text.kind == Kind::Gap;
+        self.segments.push(Segment { start, count, is_entry, is_gap, is_without_text: false });
     }
 }
 
