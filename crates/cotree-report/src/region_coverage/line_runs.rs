@@ -124,8 +124,8 @@ pub(super) fn span(first: u32, last: u32) -> String {
 /// The count of a line on which these segments begin. `None`: it is not mapped.
 fn count(on_line: &[Segment], wrapped: Option<Segment>) -> Option<u64> {
     let entries = on_line.iter().filter(|segment| segment.is_entry && segment.count.is_some());
-    let has_text = |segment: &&Segment| !segment.is_gap && !segment.is_without_text;
-    let most = entries.clone().filter(has_text).filter_map(|segment| segment.count).max();
+    let here = entries.clone().filter(|segment| !segment.is_gap);
+    let most = here.filter_map(|segment| segment.count_of_line.or(segment.count)).max();
     let starts_skipped = on_line.first().is_some_and(|first| first.is_entry && first.count.is_none());
     let goes_on = wrapped.and_then(|wrapped| wrapped.count);
     let mapped = entries.count() > 0 || (!starts_skipped && goes_on.is_some());

@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn cuts_at_ends_of_lines_have_columns() {
         let at = |line, column| Place { line, column };
-        let segment = |start| Segment { start, count: Some(1), is_entry: false, is_gap: false, is_without_text: false };
+        let segment = |start| Segment { start, count: Some(1), is_entry: false, is_gap: false, count_of_line: None };
         let places = [at(1, 5), at(1, u32::MAX), at(2, u32::MAX), at(3, 9), at(3, u32::MAX), at(4, u32::MAX)];
         let columns = |text: Option<&[u8]>| {
             let mut segments = places.map(segment).to_vec();

@@ -2,7 +2,7 @@
 
 use super::functions::{CountedBranch, CountedFunction, CountedRegion};
 use super::line_runs::LineRuns;
-use super::segments::{Segment, segments};
+use super::segments::{Segment, segments, without_repeats};
 use super::source_decisions::SourceDecisions;
 use crate::exclusions::{self, Exclusions, Markers};
 use cotree_profile::coverage::{Counter, CounterTable, Counters, CoverageMap, MappedFunction, Place, RegionKind};
@@ -184,7 +184,8 @@ impl<'m> RegionCoverage<'m> {
         let mut branches = Vec::new();
         for function in self.functions_in(path) {
             let here: Vec<bool> = function.function.files.iter().map(|&file| function.map.path(file) == path).collect();
-            regions.extend(function.regions().filter(|counted| here[counted.region.file.0 as usize]));
+            let of_file = function.regions().filter(|counted| here[counted.region.file.0 as usize]);
+            regions.extend(without_repeats(of_file));
             branches.extend(function.branches().filter(|branch| here[branch.region.file.0 as usize]));
         }
         FileView { segments: segments(regions.into_iter()), branches, exclusions: self.markers.of(path).cloned() }

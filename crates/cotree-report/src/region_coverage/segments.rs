@@ -5,7 +5,7 @@
 //! overlap without nesting.
 
 use super::functions::{CountedRegion, Cut, added};
-use cotree_profile::coverage::{Place, RegionKind};
+use cotree_profile::coverage::{Place, RegionKind, VirtualFile};
 use std::collections::{BTreeMap, HashSet};
 
 /// A place in a file from which on, up to the next segment, one count holds.
@@ -19,9 +19,9 @@ pub struct Segment {
     pub is_entry: bool,
     /// A gap begins here: space between statements.
     pub is_gap: bool,
-    /// The region that begins here has no text, and the count is that of the region around it. For LLVM it is the count
-    /// of the line: behind a macro that ends a `switch`, of what comes to the `switch`.
-    pub is_without_text: bool,
+    /// How often the region ran that begins here, if its text is not in the file, as that of `assert`. What goes on has
+    /// the count of the region around it, which for LLVM is the count of the line, too.
+    pub count_of_line: Option<u64>,
 }
 
 /// How regions over the same text rank: the first kind is counted, others are not.
@@ -66,6 +66,25 @@ pub fn segments<'m>(regions: impl Iterator<Item = CountedRegion<'m>>) -> Vec<Seg
         builder.end(0, None);
     }
     builder.segments
+}
+
+/// Of several regions of a function that have no text at one place, as of a macro of macros, what ran most often.
+pub(super) fn without_repeats<'m>(regions: impl Iterator<Item = CountedRegion<'m>>) -> Vec<CountedRegion<'m>> {
+    let is_empty = |counted: &CountedRegion<'m>| {
+        matches!(counted.region.kind, RegionKind::Code(_)) && counted.region.start == counted.region.end
+    };
+    let mut most: BTreeMap<(VirtualFile, Place), usize> = BTreeMap::new();
+    let mut kept: Vec<CountedRegion<'m>> = Vec::new();
+    for counted in regions {
+        let known =
+            is_empty(&counted).then(|| *most.entry((counted.region.file, counted.region.start)).or_insert(kept.len()));
+        match known.and_then(|at| kept.get_mut(at)) {
+            Some(before) if before.count < counted.count => *before = counted,
+            Some(_) => {}
+            None => kept.push(counted),
+        }
+    }
+    kept
 }
 
 fn text(counted: CountedRegion<'_>) -> Option<Text> {
@@ -146,7 +165,7 @@ impl Builder {
             let around = self.active.last().copied();
             self.emit(&around.unwrap_or(text), text.start, is_entry, skipped);
             if let Some(segment) = self.segments.last_mut().filter(|_| is_entry && around.is_some()) {
-                segment.is_without_text = true;
+                segment.count_of_line = segment.count.map(|_| text.count);
             }
             if let Some(around) = around.filter(|_| skipped) {
                 self.emit(&around, text.start, false, false);
@@ -192,7 +211,7 @@ impl Builder {
             return;
         }
         let is_gap = count.is_some() && text.kind == Kind::Gap;
-        self.segments.push(Segment { start, count, is_entry, is_gap, is_without_text: false });
+        self.segments.push(Segment { start, count, is_entry, is_gap, count_of_line: None });
     }
 }
 

@@ -9,7 +9,7 @@ use super::functions::CountedFunction;
 use super::line_runs::LineRuns;
 use super::program::RegionCoverage;
 pub use super::ratio::Ratio;
-use super::segments::segments;
+use super::segments::{segments, without_repeats};
 
 /// How much there is of a function, and how much of it ran.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,7 +61,9 @@ impl CountedFunction<'_> {
         for counted in self.code() {
             summary.regions.count(counted.count > 0);
         }
-        let segments = segments(self.regions().filter(|counted| Some(counted.region.file) == self.main_file));
+        let segments = segments(
+            without_repeats(self.regions().filter(|counted| Some(counted.region.file) == self.main_file)).into_iter(),
+        );
         for run in LineRuns::new(&segments).without(self.exclusions()) {
             summary.lines.total += run.len();
             summary.lines.covered += if run.count > 0 { run.len() } else { 0 };

@@ -111,6 +111,25 @@ fn assertions_that_hold_have_run() {
     assert_eq!(regions["total"], 19, "{document}");
 }
 
+/// A line that is a macro of a system header counts as often as the macro was reached, and not as what is around it.
+#[test]
+fn lines_of_assertions_count_as_they_ran() {
+    let (name, source) = program!("asserts.c");
+    let project = Project::new(&[(name, source)]);
+    project.ok("--coverage cc -w -O0 asserts.c -o asserts");
+    succeed(project.command(project.path("asserts")).env("COTREE_FILE", "ran.cotree"));
+    let tracefile = project.ok("coverage --lcov ran.cotree");
+    let of_line =
+        |line: &str| line.split_once(',').and_then(|(line, count)| Some((line.parse().ok()?, count.parse().ok()?)));
+    let counts: Vec<(usize, u64)> =
+        tracefile.lines().filter_map(|line| line.strip_prefix("DA:")).filter_map(of_line).collect();
+    let expected =
+        [11, 11, 2, 9, 19, 10, 7, 7, 7, 9, 1, 1, 1, 1, 9, 9, 33, 33, 9, 0, 9, 9, 27, 18, 9, 0, 0, 0, 1, 11, 1, 1];
+    // Clang gives no line to an assertion that ends a function.
+    let expected: Vec<(usize, u64)> = (3..).zip(expected).chain([(34, 1)]).collect();
+    assert_eq!(counts, expected, "{tracefile}");
+}
+
 /// Threads that count the same lines at once lose none.
 #[test]
 fn threads_lose_no_counts() {

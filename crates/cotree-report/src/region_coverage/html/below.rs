@@ -9,7 +9,7 @@ use crate::region_coverage::conditions::{Condition, conditions};
 use crate::region_coverage::functions::CountedFunction;
 use crate::region_coverage::line_runs::LineRuns;
 use crate::region_coverage::program::Group;
-use crate::region_coverage::segments::segments;
+use crate::region_coverage::segments::{segments, without_repeats};
 use crate::region_coverage::source_decisions::{CountedCondition, SourceDecisions};
 use crate::terminal::{counted, grouped, percent};
 use crate::visible;
@@ -178,7 +178,10 @@ pub(super) fn add_instances(group: &Group<'_, '_>, names: Names, below: &mut ByL
 /// The lines of a function that did not run, the first of them.
 fn missing(function: &CountedFunction<'_>) -> String {
     const MOST: usize = 12;
-    let segments = segments(function.regions().filter(|counted| Some(counted.region.file) == function.main_file));
+    let segments = segments(
+        without_repeats(function.regions().filter(|counted| Some(counted.region.file) == function.main_file))
+            .into_iter(),
+    );
     let mut runs = LineRuns::new(&segments).filter(|run| run.count == 0);
     let part = |first: u32, last: u32| if first == last { first.to_string() } else { format!("{first}–{last}") };
     let shown: Vec<String> = runs.by_ref().take(MOST).map(|run| part(run.first, run.last)).collect();
