@@ -68,7 +68,7 @@ pub fn segments<'m>(regions: impl Iterator<Item = CountedRegion<'m>>) -> Vec<Seg
     builder.segments
 }
 
-/// Of several regions of a function that have no text at one place, as of a macro of macros, what ran most often.
+/// Regions of a function, with one of those that have no text at one place, as of a macro of macros: what ran most.
 pub(super) fn without_repeats<'m>(regions: impl Iterator<Item = CountedRegion<'m>>) -> Vec<CountedRegion<'m>> {
     let is_empty = |counted: &CountedRegion<'m>| {
         matches!(counted.region.kind, RegionKind::Code(_)) && counted.region.start == counted.region.end

@@ -1,9 +1,9 @@
-//! Text behind an `if constexpr`, of which the compiler keeps one branch and the map does not say how often it was left.
+//! Text behind an `if constexpr`, of which the compiler keeps one branch.
 //!
-//! Clang counts the branch that it keeps as the text around it, and so what follows, also where all that branch returns:
-//! by the map, text behind it ran that never did. The map has a gap between such a statement and the next one if there
-//! is a `return`, `break` or the like in the branch. So text behind it counts as its instructions say. Where there are
-//! none up to the end of the scope, the compiler knew that nothing comes there.
+//! Clang counts the branch that it keeps as the text around it, and what follows, too, even if all of that branch
+//! returns: by the map, text behind it ran that never did. The map has a gap between such a statement and the next one
+//! if there is a `return`, `break` or the like in the branch. So text behind it counts as its instructions say. Where
+//! there are none up to the end of the scope, the compiler knew that nothing comes there.
 
 use super::instances::Instance;
 use super::layout::Layout;

@@ -55,8 +55,8 @@ pub struct Cuts<'a> {
     /// Functions that were left early, whose instructions have no known place: what stands behind a call that did not
     /// return counts as covered.
     pub without_places: u64,
-    /// Regions of which only the least and the most is known: text of macros that was left in the midst, and text without
-    /// instructions.
+    /// Regions of which only the least and the most is known: text of macros that was left in the midst, and text
+    /// without instructions.
     pub least_known: u64,
     /// Conditions whose branch in the code is not known, of functions that were left early or keep one branch of an
     /// `if constexpr`: their outcomes count as llvm-cov counts them.
