@@ -49,8 +49,8 @@ pub(super) struct Instances<'f, 'a> {
 }
 
 impl<'a> Functions<'a> {
-    /// Finds the functions of a unit. `is_wrong` says of which functions of the source the map is wrong without any being
-    /// left.
+    /// Finds the functions of a unit. `is_wrong` says of which functions of the source the map is wrong although none
+    /// was left.
     pub(super) fn of(unit: &Unit<'a>, is_wrong: impl Fn(&CoveredFunction) -> bool) -> Self {
         let with_counters = unit.functions().filter(|function| !function.facts.anchors.is_empty());
         let machine = |function: UnitFunction<'a>| {
