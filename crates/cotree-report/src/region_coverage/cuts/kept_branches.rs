@@ -54,17 +54,13 @@ pub(super) struct KeptBranches {
 
 impl KeptBranches {
     pub(super) fn of(layout: &Layout<'_>, instance: &Instance<'_, '_>, points: &Points) -> Self {
-        let regions = &layout.function.regions;
         let mut all = Self::default();
         // Without lines nothing tells.
         if instance.copy.is_some() || !instance.has_own_lines || !points.are_known() {
             return all;
         }
         for Kept { around, next } in kept(layout) {
-            let end = regions[around].end;
-            // All that leaves a scope may go over its last brace.
-            let is_brace = |place: Place| (place.line, place.column + 1) == (end.line, end.column);
-            let is_behind = |place: Place| place >= next && !is_brace(place);
+            let is_behind = |place: Place| place >= next && !layout.is_last_brace(around, place);
             if points.within(around).any(|point| is_behind(point.place)) {
                 all.distrusted.push((around, next));
             } else {

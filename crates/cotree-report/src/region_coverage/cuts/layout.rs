@@ -77,6 +77,12 @@ impl<'m> Layout<'m> {
             .find(|&index| self.function.regions[index].end > place)
     }
 
+    /// Is it the last brace of a region? All that leaves a scope may go over it.
+    pub(super) fn is_last_brace(&self, region: usize, place: Place) -> bool {
+        let end = self.function.regions[region].end;
+        (place.line, place.column + 1) == (end.line, end.column)
+    }
+
     /// The innermost region of code that holds the text of a condition.
     pub(super) fn text_of(&self, condition: &Region) -> Option<usize> {
         let is_code = |&index: &usize| matches!(self.function.regions[index].kind, RegionKind::Code(_));

@@ -74,8 +74,7 @@ fn text_of(layout: &Layout<'_>, points: &Points, index: usize) -> Vec<Point> {
         _ => return Vec::new(),
     };
     let of_others = layout.begins_of_others_within(index);
-    // All that returns goes over the last brace of the function.
-    let is_brace = |place: Place| (place.line, place.column + 1) == (region.end.line, region.end.column);
+    let is_brace = |place: Place| layout.is_last_brace(index, place);
     let own = points.within(index).filter(|point| !of_others.contains(&point.place));
     let of_macro = of_macro(layout, points, index);
     own.chain(points.expanded(index)).chain(of_macro).filter(|point| is_expansion || !is_brace(point.place)).collect()

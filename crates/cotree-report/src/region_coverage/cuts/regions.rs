@@ -196,9 +196,9 @@ impl Counted<'_, '_> {
             reached.sort_by_key(|reached| reached.place);
         }
         if let Some(from) = self.kept.distrusted_from(region) {
-            let (others, end) = (self.layout.begins_of_others_within(region), self.layout.function.regions[region].end);
-            let is_brace = |place: Place| (place.line, place.column + 1) == (end.line, end.column);
-            if !reached.iter().any(|reached| reached.place >= from && !is_brace(reached.place)) {
+            let others = self.layout.begins_of_others_within(region);
+            let is_known = |place: Place| place >= from && !self.layout.is_last_brace(region, place);
+            if !reached.iter().any(|reached| is_known(reached.place)) {
                 let own = self.points.within(region).filter(|point| point.place >= from);
                 let own = own.filter(|point| !others.contains(&point.place));
                 reached.retain(|reached| reached.place < from);
