@@ -29,7 +29,7 @@ pub(super) fn flow(layout: &Layout<'_>, instance: &Instance<'_, '_>, points: &Po
     let regions: Vec<(usize, i128, Open)> = (0..)
         .zip(&layout.function.regions)
         .filter_map(|(index, region)| match region.kind {
-            RegionKind::Code(counter @ Counter::Expression(_)) => {
+            RegionKind::Code(counter) if counter != Counter::Zero => {
                 let is_open =
                     lacks(instance.normal, index, numbers[index]?) && blocks_of(layout, points, index).next().is_some();
                 Some((index, counts.get(counter)?, Open::Text)).filter(|_| is_open)

@@ -2,18 +2,17 @@
 //!
 //! Behind a `try` in which nothing can throw, clang goes on in the block before it, and does not count there: by the
 //! counters, what follows never ran (`llvm-cov` says so). The first block of the text that has such a counter stands
-//! for it. Where there is no such block, the text is not there, and never ran: clang knew which `case` comes, and left
-//! out the others. Regions within that text are no part of it, since a `case` is left in front of the next.
+//! for it. All other counters that are left out are those of text without code, such as a `case` that clang knew not to
+//! come: they are 0, as the map takes them to be.
 
 use super::correlated::{of_macro, region_numbers};
 use super::instances::Instance;
 use super::layout::Layout;
-use super::normal_flow::Numbers;
 use super::points::{Point, Points};
 use cotree_core::facts::Anchor;
 use cotree_core::graph::dfs::Dfs;
 use cotree_core::ids::Block;
-use cotree_profile::coverage::{Corrections, Counter, Excess, Place, RegionKind};
+use cotree_profile::coverage::{Corrections, Counter, Excess, MappedFunction, Place, Region, RegionKind};
 use std::collections::{BTreeSet, HashMap};
 
 /// Places for the counters that an instance lacks.
@@ -23,20 +22,17 @@ pub(super) fn places(layout: &Layout<'_>, instance: &Instance<'_, '_>, points: &
     if instance.copy.is_some() || instance.is_of_rust() || !instance.has_own_lines {
         return Vec::new();
     }
-    let lacking: Vec<u32> = (0..instance.counters()).filter(|counter| !placed.contains(counter)).collect();
+    let is_lacking = |counter: u32| !placed.contains(&counter);
+    let lacking: Vec<u32> = (0..instance.counters())
+        .filter(|&counter| is_lacking(counter) && is_behind_try(layout.function, counter, is_lacking))
+        .collect();
     if lacking.is_empty() {
         return Vec::new();
     }
-    let order = Dfs::new(&instance.flow.cfg);
-    let order: HashMap<Block, usize> = order.reverse_postorder().zip(0..).collect();
-    // Text that nothing comes to has no order, and did not run.
-    let when = |point: &Point| (order.get(&point.block).copied(), point.after_sites);
+    let order = Order::new(instance);
     let place = |regions: &[usize], counter: u32| {
-        // What cleans up for an exception may have a place in any text.
-        let is_normal = |point: &Point| instance.normal.block(point.block).may_return() || when(point).0.is_none();
-        let text = || regions.iter().flat_map(|&region| text_of(layout, points, region));
-        let first = text().filter(is_normal).min_by_key(when).or_else(|| text().min_by_key(when))?;
-        let (block, after_sites) = (first.block, first.after_sites);
+        let text = regions.iter().flat_map(|&region| text_of(layout, points, region)).collect();
+        let Point { block, after_sites, .. } = order.first(instance, text)?;
         Some(Anchor { block, after_sites, function: number, counter, inlined: None })
     };
     let regions = &layout.function.regions;
@@ -46,23 +42,92 @@ pub(super) fn places(layout: &Layout<'_>, instance: &Instance<'_, '_>, points: &
         place(&own, counter)
     };
     let mut found: Vec<Anchor> = lacking.iter().filter_map(with_counter).collect();
-    // Without text of its own, a counter may be all that is counted of other text.
-    let without: Vec<u32> =
-        lacking.into_iter().filter(|counter| found.iter().all(|found| found.counter != *counter)).collect();
-    let numbers = region_numbers(layout, &instance.with_found(found.clone()));
-    let is_never = |region: &usize| numbers[*region].is_some_and(Numbers::is_never);
-    let summands = |region: usize| {
-        let counts = |counter: &&u32| adds(layout, instance, **counter, region);
-        without.iter().filter(counts).copied().collect::<Vec<u32>>()
-    };
-    for region in (0..regions.len()).filter(is_never) {
-        if let &[counter] = summands(region).as_slice()
-            && found.iter().all(|found| found.counter != counter)
-        {
-            found.extend(place(&[region], counter));
-        }
+    // A counter without text of its own is found by other text that it is part of.
+    while let Some(anchor) = by_other_text(layout, &instance.with_found(found.clone()), points, &lacking, &order) {
+        found.push(anchor);
     }
     found
+}
+
+/// Finds a place for one more of the counters that are lacking: text runs as often as its first block, and its
+/// expression says how much of that the counter is. The block that runs that often is where the counter would stand.
+fn by_other_text(
+    layout: &Layout<'_>,
+    instance: &Instance<'_, '_>,
+    points: &Points,
+    lacking: &[u32],
+    order: &Order,
+) -> Option<Anchor> {
+    let is_found = |counter: u32| instance.found.iter().any(|found| found.counter == counter);
+    let numbers = region_numbers(layout, instance);
+    let function = instance.anchors.first()?.function;
+    (0..layout.function.regions.len()).find_map(|region| {
+        let summands = lacking.iter().filter(|&&counter| !is_found(counter));
+        let mut summands = summands.filter(|&&counter| adds(layout, instance, counter, region));
+        let (Some(&counter), None) = (summands.next(), summands.next()) else { return None };
+        let known = numbers[region]?;
+        let first = order.first(instance, text_of(layout, points, region))?;
+        let (block, after_sites) = if known.is_never() {
+            (first.block, first.after_sites)
+        } else {
+            let wanted = instance.normal.block(first.block).less(known);
+            let is_wanted = |block: &Block| !wanted.is_never() && instance.normal.block(*block) == wanted;
+            let blocks = instance.flow.function.blocks.numbered().map(|(block, _)| block);
+            let block = blocks.filter(is_wanted).max_by_key(|&block| order.of(block))?;
+            (block, instance.flow.function.calls.sites_of(block).count() as u32)
+        };
+        Some(Anchor { block, after_sites, function, counter, inlined: None })
+    })
+}
+
+/// The order in which blocks run.
+struct Order(HashMap<Block, usize>);
+
+impl Order {
+    fn new(instance: &Instance<'_, '_>) -> Self {
+        Self(Dfs::new(&instance.flow.cfg).reverse_postorder().zip(0..).collect())
+    }
+
+    /// Text that nothing comes to has no order, and did not run.
+    fn of(&self, block: Block) -> Option<usize> {
+        self.0.get(&block).copied()
+    }
+
+    /// The instruction with which a text begins: of its first line, or before it, if what stands first within a
+    /// statement does not run first.
+    fn first(&self, instance: &Instance<'_, '_>, mut text: Vec<Point>) -> Option<Point> {
+        let number = |point: &Point| instance.normal.block(point.block);
+        let when = |point: &Point| (self.of(point.block), point.after_sites);
+        // What cleans up for an exception may have a place in any text.
+        let is_normal = |point: &Point| number(point).may_return() || self.of(point.block).is_none();
+        if text.iter().any(is_normal) {
+            text.retain(is_normal);
+        }
+        let of_line = text.iter().copied().min_by_key(|point| (point.place.line, when(point)))?;
+        text.into_iter().filter(|point| number(point) == number(&of_line)).min_by_key(when)
+    }
+}
+
+/// Does a counter that was left out count what follows a `try`? Clang numbers counters in the order of the text, but
+/// for such a one, which comes before those of the statement's handlers; they have no code, either. Whatever else is
+/// counted out of order is counted because a condition holds.
+fn is_behind_try(function: &MappedFunction, counter: u32, is_lacking: impl Fn(u32) -> bool) -> bool {
+    let regions = &function.regions;
+    let of_condition = |counter: Counter| {
+        let is_outcome = |kind: RegionKind| matches!(kind, RegionKind::Branch { .. } | RegionKind::Condition { .. });
+        regions.iter().any(|region| is_outcome(region.kind) && region.kind.counters().0 == counter)
+    };
+    let code = |region: &&Region| matches!(region.kind, RegionKind::Code(_));
+    if of_condition(Counter::Value(counter)) {
+        return false;
+    }
+    let own = || regions.iter().filter(code).filter(|region| region.kind.counters().0 == Counter::Value(counter));
+    let is_handler_before = |handler: &Region| {
+        let Counter::Value(of_handler) = handler.kind.counters().0 else { return false };
+        let before = own().any(|region| handler.file == region.file && handler.end <= region.start);
+        before && of_handler > counter && is_lacking(of_handler) && !of_condition(Counter::Value(of_handler))
+    };
+    own().next().is_none() || regions.iter().filter(code).any(is_handler_before)
 }
 
 /// The instructions that stand in the text of a region itself.

@@ -71,6 +71,15 @@ impl Numbers {
 }
 
 impl Numbers {
+    /// The rest of these numbers without other ones.
+    pub(super) fn less(self, other: Self) -> Self {
+        Self {
+            usual: self.usual - other.usual,
+            without_ends: self.without_ends - other.without_ends,
+            without_exceptions: self.without_exceptions - other.without_exceptions,
+        }
+    }
+
     /// Does it never run, if every call returns?
     pub(super) fn is_never(self) -> bool {
         self == Self::default()

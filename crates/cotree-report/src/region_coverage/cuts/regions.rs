@@ -119,7 +119,9 @@ impl Counted<'_, '_> {
         for (index, region) in layout.function.regions.iter().enumerate() {
             let RegionKind::Code(counter) = region.kind else { continue };
             let Some((count, numbers)) = self.value(counter) else { continue };
-            if self.kept.is_dead(layout, index) {
+            // The difference of counts that are equal whenever every call returns: of code that was left out.
+            let is_never = matches!(counter, Counter::Expression(_)) && numbers.is_never() && self.kept.is_empty();
+            if is_never || self.kept.is_dead(layout, index) {
                 self.began[index] = Some(0);
                 corrections.add(index as u32, None, Excess { count, not_taken: 0 });
                 continue;
@@ -173,7 +175,6 @@ impl Counted<'_, '_> {
         }
         for (index, count, numbers) in without_instructions {
             let region = &layout.function.regions[index];
-            // The difference of counts that are equal whenever every call returns, and code that was left out.
             let never = matches!(region.kind.counters().0, Counter::Expression(_)) && numbers.is_never();
             let start = Some(0).filter(|_| never).or_else(|| self.end_of_copy(index, count));
             let start = start.or_else(|| self.beside(index, numbers));
