@@ -71,13 +71,11 @@ fn needs(all: bool) -> Vec<Need> {
         needs.push(need("/usr/include/zlib.h", "zlib1g-dev"));
     }
     for version in clangs(all) {
-        let profile_runtime =
-            format!("/usr/lib/llvm-{version}/lib/clang/{version}/lib/linux/libclang_rt.profile-x86_64.a");
+        // The profile runtime stands in a folder of the full version before clang 16.
+        let profile_runtime = format!("/usr/share/doc/libclang-rt-{version}-dev/copyright");
         needs.push(need(&format!("clang-{version}"), &format!("clang-{version}")));
         needs.push(need(&format!("llvm-cov-{version}"), &format!("llvm-{version}")));
-        if version > 15 {
-            needs.push(need(&profile_runtime, &format!("libclang-rt-{version}-dev")));
-        }
+        needs.push(need(&profile_runtime, &format!("libclang-rt-{version}-dev")));
     }
     if let Some(version) = clangs(all).first() {
         needs.push(need(&format!("llvm-bolt-{version}"), &format!("bolt-{version}")));

@@ -95,6 +95,12 @@ impl<'m> Layout<'m> {
         self.parent[region]
     }
 
+    /// The innermost region of code around a region.
+    pub(super) fn code_around(&self, region: usize) -> Option<usize> {
+        let is_code = |&index: &usize| matches!(self.function.regions[index].kind, RegionKind::Code(_));
+        std::iter::successors(self.parent[region], |&index| self.parent[index]).find(is_code)
+    }
+
     /// Where the last region within another one ends before a place.
     pub(super) fn end_of_last_within(&self, region: usize, place: Place) -> Option<Place> {
         let ends = self.children[region].iter().map(|&index| self.function.regions[index].end);

@@ -134,7 +134,8 @@ fn find<'a>(unit: &Unit<'a>, map: &CoverageMap, unknown: Unknown) -> Cuts<'a> {
             was_left |= instance.was_left();
             lacks_code |= instance.was_left() && instance.lacks_counters();
             has_places |= points.are_known();
-            let correlated = correlated::flow(&layout, &instance, &points);
+            let flow = || correlated::flow(&layout, &instance, &points);
+            let correlated = if kept.is_empty() { flow() } else { None };
             let instance = &correlated.as_ref().map_or(instance.with(instance.normal), |normal| instance.with(normal));
             let not_told = regions::correct(&layout, instance, &points, &kept, unknown, &mut corrections);
             cuts.least_known += not_told.least_known;

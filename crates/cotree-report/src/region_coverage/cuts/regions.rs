@@ -128,12 +128,12 @@ impl Counted<'_, '_> {
             }
             let reached = reached(self.points.within(index), instance, numbers);
             let reached = self.behind_kept(index, reached, (count, numbers));
+            let begins = layout.is_first_with_counter(index) && (self.kept.is_empty() || self.has_counter(index));
             let reached = if instance.was_revived() { within_lines(reached) } else { reached };
             let host = layout.host(region.file).filter(|_| reached.is_empty());
             let mut of_macro = host.map(|host| self.of_macro(host, numbers)).unwrap_or_default();
-            let is_unknown = reached.is_empty() && of_macro.is_empty() && !layout.is_first_with_counter(index);
-            let reached =
-                if is_unknown { seen(self.points.within(index), instance, (count, numbers)) } else { reached };
+            let is_unknown = reached.is_empty() && of_macro.is_empty() && !begins;
+            let reached = if is_unknown { self.seen_of(index, (count, numbers)) } else { reached };
             if let Some(host) = host.filter(|_| is_unknown && reached.is_empty()) {
                 let all = seen(self.points.expanded(host), instance, (count, numbers));
                 of_macro.extend(all.iter().map(|seen| seen.count).max());
@@ -149,7 +149,7 @@ impl Counted<'_, '_> {
             let least = least.filter(|_| self.unknown == Unknown::Least);
             let start = match (counter, most) {
                 (Counter::Zero, _) => 0,
-                (Counter::Value(_), _) if layout.is_first_with_counter(index) => count,
+                (Counter::Value(_), _) if begins => count,
                 (_, Some(most)) => least.filter(|_| !layout.begins_macro(index)).unwrap_or(most),
                 (_, None) => {
                     without_instructions.push((index, count, numbers));
@@ -179,7 +179,8 @@ impl Counted<'_, '_> {
             let start = Some(0).filter(|_| never).or_else(|| self.end_of_copy(index, count));
             let start = start.or_else(|| self.beside(index, numbers));
             let start = start.or_else(|| most_of_equals(instance, numbers));
-            let is_known = start.is_some() || count == 0 || !instance.was_left();
+            let is_doubtful = instance.was_left() && start.is_none() || self.kept.is_distrusted(layout, index);
+            let is_known = count == 0 || !is_doubtful || never;
             self.not_told.least_known += u64::from(!is_known);
             let start = match self.unknown {
                 Unknown::Least if !is_known => 0,
@@ -192,21 +193,41 @@ impl Counted<'_, '_> {
 
     /// Puts text behind branches that were kept as its instructions say.
     fn behind_kept(&self, region: usize, mut reached: Vec<Reached>, (count, numbers): (i128, Numbers)) -> Vec<Reached> {
-        if let Some(place) = self.kept.dead_from(region) {
-            reached.push(Reached { place, count: 0, joined: true });
-            reached.sort_by_key(|reached| reached.place);
+        let is_text = |place: Place| !self.layout.is_last_brace(region, place);
+        if self.kept.is_distrusted(self.layout, region) {
+            reached.retain(|reached| is_text(reached.place));
         }
         if let Some(from) = self.kept.distrusted_from(region) {
             let others = self.layout.begins_of_others_within(region);
-            let is_known = |place: Place| place >= from && !self.layout.is_last_brace(region, place);
-            if !reached.iter().any(|reached| is_known(reached.place)) {
-                let own = self.points.within(region).filter(|point| point.place >= from);
-                let own = own.filter(|point| !others.contains(&point.place));
-                reached.retain(|reached| reached.place < from);
-                reached.extend(seen(own, self.instance, (count, numbers)));
-            }
+            let is_own = |place: Place| place >= from && is_text(place) && !others.contains(&place);
+            reached.retain(|reached| reached.place < from);
+            let own = self.points.within(region).filter(|point| is_own(point.place));
+            reached.extend(seen(own, self.instance, (count, numbers)));
+        }
+        for dead in self.kept.dead_of(region) {
+            reached.retain(|reached| !dead.contains(&reached.place));
+            reached.push(Reached { place: dead.start, count: 0, joined: true });
+            reached.sort_by_key(|reached| reached.place);
         }
         reached
+    }
+
+    /// How often the lines of a region were reached whose text itself says nothing of the region.
+    fn seen_of(&self, index: usize, of_region: (i128, Numbers)) -> Vec<Reached> {
+        let others = self.layout.begins_of_others_within(index);
+        let is_distrusted = self.kept.is_distrusted(self.layout, index);
+        let is_text = |point: &Point| !(is_distrusted && self.layout.is_last_brace(index, point.place));
+        let all = || self.points.within(index).filter(is_text);
+        let own = seen(all().filter(|point| !others.contains(&point.place)), self.instance, of_region);
+        if own.is_empty() { seen(all(), self.instance, of_region) } else { own }
+    }
+
+    /// Does the counter of a region stand in its text? That of a loop is in its body, and not in what goes on to it.
+    fn has_counter(&self, index: usize) -> bool {
+        let Counter::Value(counter) = self.layout.function.regions[index].kind.counters().0 else { return false };
+        let blocks = || self.instance.placed().filter(|anchor| anchor.counter == counter).map(|anchor| anchor.block);
+        let mut own = self.points.within(index).peekable();
+        own.peek().is_none() || own.any(|point| blocks().any(|block| block == point.block))
     }
 
     /// How often the instructions ran that a macro has become, in order: those that run as often as a region of its
