@@ -6,9 +6,10 @@
 //! does text behind the statements around it. Where there are no instructions up to the end of the scope, though a
 //! statement is there, the compiler knew that nothing comes there.
 
+use super::correlated::region_numbers;
 use super::instances::Instance;
 use super::layout::Layout;
-use super::points::Points;
+use super::points::{Point, Points};
 use cotree_profile::coverage::{Counter, MappedFunction, Place, Region, RegionKind, VirtualFile};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -72,7 +73,15 @@ impl KeptBranches {
         if instance.copy.is_some() || !instance.has_own_lines || !points.are_known() {
             return all;
         }
-        for Kept { around, end, next } in kept(layout) {
+        let numbers = region_numbers(layout, instance);
+        // The next statement runs as often as the text before it.
+        let comes_out = |&Kept { around, next, .. }: &Kept| {
+            let of_line = |point: &Point| next.is_some_and(|next| point.place >= next && point.place.line == next.line);
+            let is_text = |point: &Point| !layout.is_last_brace(around, point.place);
+            let mut behind = points.within(around).filter(of_line).filter(is_text);
+            behind.any(|point| numbers[around].is_some_and(|n| instance.normal.block(point.block).equal(n).is_some()))
+        };
+        for Kept { around, end, next } in kept(layout).filter(|kept| !comes_out(kept)) {
             all.put(layout, (instance, points), around, next.unwrap_or(end), next);
             let mut inside = around;
             while let Some(outside) = layout.code_around(inside) {
@@ -154,13 +163,18 @@ fn next_counter(layout: &Layout<'_>, instance: &Instance<'_, '_>, region: usize,
     entered.filter(|start| (place..end).contains(start)).min().unwrap_or(end)
 }
 
-/// The statement behind a place in the text of a region, if that place ends one which may not come out at its end: the
-/// map has a gap there that counts nothing.
+/// A statement behind a place in the text of a region: the map has a gap there that counts nothing, if that place ends a
+/// statement which may not come out at its end; or it has a region there, as of a macro.
 fn next_statement(layout: &Layout<'_>, region: usize, place: Place) -> Option<Place> {
     let regions = &layout.function.regions;
     let Region { file, end, .. } = regions[region];
-    let is_gap = |gap: &&Region| gap.kind == RegionKind::Gap(Counter::Zero) && gap.file == file;
-    regions.iter().filter(is_gap).filter(|gap| (place..end).contains(&gap.start)).map(|gap| gap.end).min()
+    let next = |other: &Region| match other.kind {
+        RegionKind::Gap(Counter::Zero) if (place..end).contains(&other.start) => Some(other.end),
+        RegionKind::Code(_) | RegionKind::Expansion { .. } => Some(other.start),
+        _ => None,
+    };
+    let of_file = regions.iter().filter(|other| other.file == file);
+    of_file.filter_map(next).filter(|next| (place..end).contains(next)).min()
 }
 
 /// The first place of a region.

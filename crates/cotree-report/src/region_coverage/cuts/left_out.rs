@@ -12,7 +12,7 @@ use super::points::{Point, Points};
 use cotree_core::facts::Anchor;
 use cotree_core::graph::dfs::Dfs;
 use cotree_core::ids::Block;
-use cotree_profile::coverage::{Corrections, Counter, Excess, MappedFunction, Place, Region, RegionKind};
+use cotree_profile::coverage::{Corrections, Counter, Excess, Place, Region, RegionKind};
 use std::collections::{BTreeSet, HashMap};
 
 /// Places for the counters that an instance lacks.
@@ -24,7 +24,7 @@ pub(super) fn places(layout: &Layout<'_>, instance: &Instance<'_, '_>, points: &
     }
     let is_lacking = |counter: u32| !placed.contains(&counter);
     let lacking: Vec<u32> = (0..instance.counters())
-        .filter(|&counter| is_lacking(counter) && is_behind_try(layout.function, counter, is_lacking))
+        .filter(|&counter| is_lacking(counter) && is_behind_try(layout, instance, counter, is_lacking))
         .collect();
     if lacking.is_empty() {
         return Vec::new();
@@ -111,21 +111,32 @@ impl Order {
 /// Does a counter that was left out count what follows a `try`? Clang numbers counters in the order of the text, but
 /// for such a one, which comes before those of the statement's handlers; they have no code, either. Whatever else is
 /// counted out of order is counted because a condition holds.
-fn is_behind_try(function: &MappedFunction, counter: u32, is_lacking: impl Fn(u32) -> bool) -> bool {
-    let regions = &function.regions;
-    let of_condition = |counter: Counter| {
-        let is_outcome = |kind: RegionKind| matches!(kind, RegionKind::Branch { .. } | RegionKind::Condition { .. });
-        regions.iter().any(|region| is_outcome(region.kind) && region.kind.counters().0 == counter)
+fn is_behind_try(
+    layout: &Layout<'_>,
+    instance: &Instance<'_, '_>,
+    counter: u32,
+    is_lacking: impl Fn(u32) -> bool,
+) -> bool {
+    let regions = &layout.function.regions;
+    let of_condition = |counter: u32| {
+        let is_outcome = |region: &Region| match (region.kind, region.kind.counters()) {
+            (RegionKind::Branch { .. } | RegionKind::Condition { .. }, (Counter::Zero, not_taken)) => {
+                share(layout, instance, counter, not_taken) == Some(-1)
+            }
+            (RegionKind::Branch { .. } | RegionKind::Condition { .. }, (taken, _)) => taken == Counter::Value(counter),
+            _ => false,
+        };
+        regions.iter().any(is_outcome)
     };
     let code = |region: &&Region| matches!(region.kind, RegionKind::Code(_));
-    if of_condition(Counter::Value(counter)) {
+    if of_condition(counter) {
         return false;
     }
     let own = || regions.iter().filter(code).filter(|region| region.kind.counters().0 == Counter::Value(counter));
     let is_handler_before = |handler: &Region| {
         let Counter::Value(of_handler) = handler.kind.counters().0 else { return false };
         let before = own().any(|region| handler.file == region.file && handler.end <= region.start);
-        before && of_handler > counter && is_lacking(of_handler) && !of_condition(Counter::Value(of_handler))
+        before && of_handler > counter && is_lacking(of_handler) && !of_condition(of_handler)
     };
     own().next().is_none() || regions.iter().filter(code).any(is_handler_before)
 }
@@ -147,10 +158,26 @@ fn text_of(layout: &Layout<'_>, points: &Points, index: usize) -> Vec<Point> {
 
 /// Is a counter a summand of what counts a region?
 fn adds(layout: &Layout<'_>, instance: &Instance<'_, '_>, counter: u32, region: usize) -> bool {
+    share(layout, instance, counter, layout.function.regions[region].kind.counters().0) == Some(1)
+}
+
+/// How often a counter is added in what counts something: -1 if it is subtracted.
+fn share(layout: &Layout<'_>, instance: &Instance<'_, '_>, counter: u32, of: Counter) -> Option<i128> {
     let mut one = vec![0i128; instance.counters() as usize];
     one[counter as usize] = 1;
-    let values = layout.function.expressions.values_of(&one);
-    values.get(layout.function.regions[region].kind.counters().0) == Some(1)
+    layout.function.expressions.values_of(&one).get(of)
+}
+
+/// May text with such a counter have no code although other text behind it has? Its first line has none.
+pub(super) fn is_doubtful(layout: &Layout<'_>, instance: &Instance<'_, '_>, points: &Points) -> bool {
+    let regions = &layout.function.regions;
+    let is_of = |counter: u32, region: usize| regions[region].kind.counters().0 == Counter::Value(counter);
+    instance.found.iter().any(|found| {
+        let of_counter = || (0..regions.len()).filter(|&region| is_of(found.counter, region));
+        let first_line = of_counter().map(|region| regions[region].start.line).min();
+        let mut text = of_counter().flat_map(|region| text_of(layout, points, region));
+        first_line.is_some_and(|line| !text.any(|point| point.place.line == line))
+    })
 }
 
 /// Adds to regions what such counters would have said.

@@ -61,7 +61,10 @@ pub struct Cuts<'a> {
     /// Conditions whose branch in the code is not known, of functions that were left early or keep one branch of an
     /// `if constexpr`: their outcomes count as llvm-cov counts them.
     pub conditions: u64,
-    /// Functions that were left early and lack counters, since the compiler left out code: a line may count too much.
+    /// Functions that keep a branch of an `if constexpr` which may not come out at its end.
+    pub kept: u64,
+    /// Functions that lack counters, since the compiler left out code, and were left early, or go on behind a `try` that
+    /// nothing leaves: a line may count too much.
     pub lacking: u64,
 }
 
@@ -91,11 +94,18 @@ impl Cuts<'_> {
         let lacking = (self.lacking > 0).then(|| {
             let functions = crate::terminal::counted(self.lacking.into(), "function");
             format!(
-                "{functions} left early in which the compiler left out code that it knew never to run: a line of theirs \
-                 may count executions that left before it, as llvm-cov counts them"
+                "{functions} in which the compiler left out code that it knew never to run, and which were left early, or \
+                 go on behind a `try` that nothing can leave: a line of theirs may count too many executions"
             )
         });
-        places.into_iter().chain(conditions).chain(lacking)
+        let kept = (self.kept > 0).then(|| {
+            let functions = crate::terminal::counted(self.kept.into(), "function");
+            format!(
+                "{functions} in which the branch of an `if constexpr` may not come out at its end: lines behind it count as \
+                 their instructions do, and those that have none may be wrong"
+            )
+        });
+        places.into_iter().chain(conditions).chain(lacking).chain(kept)
     }
 }
 
@@ -124,15 +134,18 @@ fn find<'a>(unit: &Unit<'a>, map: &CoverageMap, unknown: Unknown) -> Cuts<'a> {
         let layout = Layout::new(map, function);
         let mut corrections = Corrections::default();
         let (mut was_left, mut has_places, mut lacks_code) = (instances.coroutine.is_some(), false, false);
+        let mut keeps = false;
         for instance in &instances.apart {
             let points = points::of_instance(unit, &layout, instance);
             let instance = instance.with_found(left_out::places(&layout, instance, &points));
             let kept = KeptBranches::of(&layout, &instance, &points);
+            keeps |= !kept.is_empty();
             if !instance.was_left() && instance.found.is_empty() && kept.is_empty() {
                 continue;
             }
             was_left |= instance.was_left();
             lacks_code |= instance.was_left() && instance.lacks_counters();
+            lacks_code |= left_out::is_doubtful(&layout, &instance, &points);
             has_places |= points.are_known();
             let flow = || correlated::flow(&layout, &instance, &points);
             let correlated = if kept.is_empty() { flow() } else { None };
@@ -146,6 +159,7 @@ fn find<'a>(unit: &Unit<'a>, map: &CoverageMap, unknown: Unknown) -> Cuts<'a> {
             has_places |= coroutines::correct(unit, &layout, parts, &mut corrections);
         }
         cuts.lacking += u64::from(lacks_code);
+        cuts.kept += u64::from(keeps);
         cuts.without_places += u64::from(was_left && !has_places);
         if !corrections.is_empty() {
             cuts.functions.push((covered, corrections));

@@ -57,6 +57,8 @@ pub struct Programs {
     without_places: u64,
     conditions: u64,
     lacking: u64,
+    /// Functions that keep a branch of an `if constexpr` which may not come out at its end.
+    kept: u64,
     doubted: Doubted,
     names: SourceNames,
     edited: Edited,
@@ -81,9 +83,9 @@ impl Programs {
     /// As [`Self::load`]; also if no program has a coverage map, or if counts must be exact and are not.
     pub fn read(given: Given<'_>, vouched: Vouched) -> Result<Self> {
         let mut programs = Self::load(given)?;
-        let Self { not_counted, without_places, conditions, lacking, .. } = programs;
+        let Self { not_counted, without_places, conditions, lacking, kept, .. } = programs;
         let all = CoverageCounters { not_counted, ..CoverageCounters::default() };
-        let cuts = Cuts { without_places, conditions, lacking, ..Cuts::default() };
+        let cuts = Cuts { without_places, conditions, lacking, kept, ..Cuts::default() };
         let remarks: Vec<String> = all.remark().into_iter().chain(cuts.remarks()).collect();
         remarks.iter().for_each(|remark| lines::note(format_args!("note: {remark}")));
         programs.ran.notes.extend(remarks);
@@ -258,6 +260,7 @@ impl Programs {
         self.without_places += not_known.without_places;
         self.conditions += not_known.conditions;
         self.lacking += not_known.lacking;
+        self.kept += not_known.kept;
         let at_most = |units: &[Unit<'_>]| {
             let mut table = CounterTable::default();
             fill(&mut table, &coverage_counters(units), units, &map, certain_cuts)?;
@@ -309,6 +312,8 @@ struct NotKnown {
     conditions: u64,
     /// Functions that were left early and lack counters.
     lacking: u64,
+    /// Functions that keep a branch of an `if constexpr` which may not come out at its end.
+    kept: u64,
 }
 
 /// Finds what counters say too much.
@@ -335,6 +340,7 @@ fn fill(
         not_known.least_known += cuts.least_known;
         not_known.conditions += cuts.conditions;
         not_known.lacking += cuts.lacking;
+        not_known.kept += cuts.kept;
         for (function, corrections) in &cuts.functions {
             table.correct(name_hash(&function.name), function.hash, corrections);
         }

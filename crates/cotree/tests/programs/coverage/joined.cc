@@ -1,6 +1,6 @@
 // Scopes that clean up join `return`, `break` and falling off their end, which part again behind. The last argument is
 // the call that ends the process.
-#define TALLY_SLOTS 128
+#define TALLY_SLOTS 160
 #include "../tally.h"
 
 static int calls, last;
@@ -266,6 +266,152 @@ static void nothing_but_a_loop(int n) {
     } while (n > 2);
 }
 
+// Behind a `try` that nothing leaves, what follows has no counter in the code: in a loop, in a branch, in a `case` that
+// goes on to the next one, with a `try` in the handler.
+static int tries(int n) {
+    T(93);
+    for (int i = 0; i < 2; i++) {
+        T(94);
+        try {
+            T(95);
+        } catch (int e) {
+            T(96);
+            try {
+                T(97);
+            } catch (int e2) {
+                T(98);
+            }
+        }
+        T(99);
+        may_end(n);
+    }
+    T(100);
+    if (n > 2) {
+        try {
+            T(101);
+        } catch (int e) {
+            T(102);
+        }
+    }
+    T(103);
+    switch (n % 3) {
+    case 2: {
+        if (n > 3) {
+            return n;
+        } else {
+            try {
+                if (n == 1)
+                    return n;
+            } catch (int e) {
+                T(104);
+            }
+        }
+        T(105);
+    }
+    case 0: {
+    }
+        T(106);
+    }
+    T(107);
+    return n;
+}
+
+static int handler_returns(int n) {
+    {
+        Guard outer;
+        try {
+            may_end(n);
+        } catch (int e) {
+            T(108);
+            return n + 3;
+        }
+    }
+    T(109);
+    may_end(n);
+    T(110);
+    return n;
+}
+
+// Of what the compiler knows never to run there is no code; what is left early does not make it run.
+template <int Kept> static int known(int n) {
+    may_end(n);
+    T(111);
+    switch (Kept) {
+    case 1:
+        T(112);
+        if (sizeof(int) == 4) {
+            if (Kept == 1) {
+                may_end(n);
+                T(113);
+            } else {
+                return n + 1;
+            }
+        } else {
+            T(114);
+        }
+        T(115);
+    case 2:
+        if (sizeof(int) == 4) {
+            if (n > 2)
+                return n;
+            T(116);
+            may_end(n);
+            return n + 2;
+        }
+        T(117);
+    }
+    T(118);
+    return n;
+}
+
+// A branch that is kept and does not come out matters for all around it.
+template <int Kept> static int kept_within(int n) {
+    T(119);
+    switch (n % 3) {
+    case 0:
+        if (sizeof(int) == 4) {
+            if constexpr (Kept == 1)
+                return n + 1;
+        } else {
+            T(120);
+        }
+        T(121);
+    }
+    T(122);
+    if (n == 1 || n > 3) {
+        if constexpr (Kept == 1) {
+            T(123);
+        } else if constexpr (Kept == 2) {
+            T(124);
+        } else {
+            may_end(n);
+            return n;
+        }
+    }
+    T(125);
+    int i = 0;
+    do {
+        T(126);
+        if constexpr (Kept == 2) {
+            break;
+        }
+    } while (++i < n % 4);
+    T(127);
+    may_end(n);
+    T(128);
+    while (i++ < 5) {
+        T(129);
+        if constexpr (Kept == 3) {
+            T(130);
+            break;
+        } else {
+            T(131);
+        }
+    }
+    T(132);
+    return n;
+}
+
 static int outer(int (*step)(int), int n) {
     T(22);
     try {
@@ -295,6 +441,8 @@ int main(int c, char **v) {
         sum += known_case<1>(n % 2) + known_case<2>(n % 5) + known_case<3>(n % 3) + known_case<4>(n % 4);
         nothing_but_a_loop(n % 5);
         sum += kept_branch<1>(n) + kept_branch<2>(n % 3) + kept_branch<3>(n % 5) + ends_switch(n % 4);
+        sum += outer(tries, n % 5) + outer(handler_returns, n) + outer(known<1>, n % 5) + outer(known<2>, n % 5);
+        sum += outer(kept_within<1>, n % 7) + outer(kept_within<2>, n % 7) + outer(kept_within<3>, n % 7);
     }
     T(29);
     return sum == 0;
