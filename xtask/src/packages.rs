@@ -54,6 +54,7 @@ fn needs(all: bool) -> Vec<Need> {
     if all {
         needs.push(need(compiler_tests::GCC_SOURCES, "gcc-12-source"));
         needs.push(need("csmith", "csmith"));
+        needs.push(need("/usr/include/csmith", "libcsmith-dev"));
         needs.push(need("dpkg-source", "dpkg-dev"));
         // Projects whose coverage is compared.
         needs.push(need("meson", "meson"));

@@ -44,6 +44,9 @@ fn programs() -> Result<Vec<PathBuf>> {
     }
     let entries = folder.read_dir()?.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
     let mut programs: Vec<PathBuf> = entries.into_iter().filter(|p| p.extension().is_some_and(|e| e == "c")).collect();
+    // A program as a whole knows that a variable never changes, which this one takes for a fault: gcc has an attribute
+    // against that (`externally_visible`), which clang does not know.
+    programs.retain(|program| !program.ends_with("bcp-1.c"));
     programs.sort();
     ensure!(programs.len() >= PROGRAMS, "{} has {} programs", folder.display(), programs.len());
     Ok(programs)

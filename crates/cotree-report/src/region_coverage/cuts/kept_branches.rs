@@ -26,10 +26,7 @@ struct Kept {
 
 /// Does a function have text of which the map does not say how often it ran?
 pub(super) fn may_be_wrong(function: &MappedFunction) -> bool {
-    function
-        .regions
-        .iter()
-        .any(|branch| statement_end(function, branch).is_some())
+    function.regions.iter().any(|branch| statement_end(function, branch).is_some())
 }
 
 /// Where the statement ends of which a region is the branch that was kept, behind a text that was left out.
