@@ -160,8 +160,8 @@ fn next_counter(layout: &Layout<'_>, instance: &Instance<'_, '_>, region: usize,
     entered.filter(|start| (place..end).contains(start)).min().unwrap_or(end)
 }
 
-/// A statement behind a place in the text of a region: the map has a gap there that counts nothing, if that place ends a
-/// statement which may not come out at its end; or it has a region there, as of a macro.
+/// A statement behind a place in the text of a region: the map has a gap there that counts nothing, if that place ends
+/// a statement which may not come out at its end; or it has a region there, as of a macro.
 fn next_statement(layout: &Layout<'_>, region: usize, place: Place) -> Option<Place> {
     let regions = &layout.function.regions;
     let Region { file, end, .. } = regions[region];

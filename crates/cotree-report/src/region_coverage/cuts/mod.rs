@@ -61,10 +61,12 @@ pub struct Cuts<'a> {
     /// Conditions whose branch in the code is not known, of functions that were left early or keep one branch of an
     /// `if constexpr`: their outcomes count as llvm-cov counts them.
     pub conditions: u64,
+    /// Lines that count more executions than any of their instructions ran, of functions that were left early.
+    pub doubtful: u64,
     /// Functions that keep a branch of an `if constexpr` which may not come out at its end.
     pub kept: u64,
-    /// Functions that lack counters, since the compiler left out code, and were left early, or go on behind a `try` that
-    /// nothing leaves: a line may count too much.
+    /// Functions that lack counters, since the compiler left out code, and were left early, or go on behind a `try`
+    /// that nothing leaves: a line may count too much.
     pub lacking: u64,
 }
 
@@ -105,7 +107,14 @@ impl Cuts<'_> {
                  their instructions do, and those that have none may be wrong"
             )
         });
-        places.into_iter().chain(conditions).chain(lacking).chain(kept)
+        let doubtful = (self.doubtful > 0).then(|| {
+            let lines = crate::terminal::counted(self.doubtful.into(), "line");
+            format!(
+                "{lines} of functions that were left early may count too much: more executions than any instruction of \
+                 theirs, behind a scope that cleans up for instance"
+            )
+        });
+        places.into_iter().chain(conditions).chain(lacking).chain(kept).chain(doubtful)
     }
 }
 
@@ -153,6 +162,7 @@ fn find<'a>(unit: &Unit<'a>, map: &CoverageMap, unknown: Unknown) -> Cuts<'a> {
             let not_told = regions::correct(&layout, instance, &points, &kept, unknown, &mut corrections);
             cuts.least_known += not_told.least_known;
             cuts.conditions += not_told.conditions;
+            cuts.doubtful += not_told.doubtful;
             left_out::correct(&layout, instance, &mut corrections);
         }
         if let Some(parts) = &instances.coroutine {

@@ -55,6 +55,8 @@ struct Counted<'c, 'm> {
 pub(super) struct NotTold {
     /// Regions of which only the least and the most is known.
     pub least_known: u64,
+    /// Lines that count more executions than any of their instructions.
+    pub doubtful: u64,
     /// Conditions whose branch is not known, so that their outcomes count as the counters say.
     pub conditions: u64,
 }
@@ -168,10 +170,12 @@ impl Counted<'_, '_> {
                 self.known.entry((region.file, here.place)).or_default().push((numbers, passed));
             }
             let mut before = start;
-            for cut in cuts(layout, index, start, &reached) {
+            let cuts = cuts(layout, index, start, &reached);
+            for cut in &cuts {
                 corrections.add(number, Some(cut.place), Excess { count: before - cut.count, not_taken: 0 });
                 before = cut.count;
             }
+            self.not_told.doubtful += self.doubtful_lines(index, (count, numbers), start, (&reached, &cuts));
         }
         for (index, count, numbers) in without_instructions {
             let region = &layout.function.regions[index];
@@ -210,6 +214,27 @@ impl Counted<'_, '_> {
             reached.sort_by_key(|reached| reached.place);
         }
         reached
+    }
+
+    /// How many lines of a region count more executions than any of their instructions, with nothing that says why: behind
+    /// a scope that cleans up, the graph may not tell that they run as often as the region.
+    fn doubtful_lines(
+        &self,
+        index: usize,
+        of_region: (i128, Numbers),
+        start: i128,
+        (reached, cuts): (&[Reached], &[CutAt]),
+    ) -> u64 {
+        if !self.instance.was_left() || self.instance.is_of_rust() || self.instance.flow.bound != FlowBound::Exact {
+            return 0;
+        }
+        let told: BTreeSet<u32> = reached.iter().map(|reached| reached.place.line).collect();
+        let is_doubtful = |line: &&Reached| {
+            let Place { line: number, .. } = line.place;
+            let before = cuts.iter().rev().find(|cut| cut.place <= line.place).map_or(start, |cut| cut.count);
+            !told.contains(&number) && !self.layout.is_last_brace(index, line.place) && line.count < before
+        };
+        self.seen_of(index, of_region).iter().filter(is_doubtful).map(|line| line.place.line).collect::<BTreeSet<_>>().len() as u64
     }
 
     /// How often the lines of a region were reached whose text itself says nothing of the region.

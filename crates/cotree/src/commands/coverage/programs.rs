@@ -59,6 +59,8 @@ pub struct Programs {
     lacking: u64,
     /// Functions that keep a branch of an `if constexpr` which may not come out at its end.
     kept: u64,
+    /// Lines that count more executions than any of their instructions.
+    doubtful: u64,
     doubted: Doubted,
     names: SourceNames,
     edited: Edited,
@@ -83,9 +85,9 @@ impl Programs {
     /// As [`Self::load`]; also if no program has a coverage map, or if counts must be exact and are not.
     pub fn read(given: Given<'_>, vouched: Vouched) -> Result<Self> {
         let mut programs = Self::load(given)?;
-        let Self { not_counted, without_places, conditions, lacking, kept, .. } = programs;
+        let Self { not_counted, without_places, conditions, lacking, kept, doubtful, .. } = programs;
         let all = CoverageCounters { not_counted, ..CoverageCounters::default() };
-        let cuts = Cuts { without_places, conditions, lacking, kept, ..Cuts::default() };
+        let cuts = Cuts { without_places, conditions, lacking, kept, doubtful, ..Cuts::default() };
         let remarks: Vec<String> = all.remark().into_iter().chain(cuts.remarks()).collect();
         remarks.iter().for_each(|remark| lines::note(format_args!("note: {remark}")));
         programs.ran.notes.extend(remarks);
@@ -261,6 +263,7 @@ impl Programs {
         self.conditions += not_known.conditions;
         self.lacking += not_known.lacking;
         self.kept += not_known.kept;
+        self.doubtful += not_known.doubtful;
         let at_most = |units: &[Unit<'_>]| {
             let mut table = CounterTable::default();
             fill(&mut table, &coverage_counters(units), units, &map, certain_cuts)?;
@@ -314,6 +317,8 @@ struct NotKnown {
     lacking: u64,
     /// Functions that keep a branch of an `if constexpr` which may not come out at its end.
     kept: u64,
+    /// Lines that count more executions than any of their instructions.
+    doubtful: u64,
 }
 
 /// Finds what counters say too much.
@@ -341,6 +346,7 @@ fn fill(
         not_known.conditions += cuts.conditions;
         not_known.lacking += cuts.lacking;
         not_known.kept += cuts.kept;
+        not_known.doubtful += cuts.doubtful;
         for (function, corrections) in &cuts.functions {
             table.correct(name_hash(&function.name), function.hash, corrections);
         }
