@@ -24,7 +24,7 @@ pub(super) fn places(layout: &Layout<'_>, instance: &Instance<'_, '_>, points: &
     }
     let is_lacking = |counter: u32| !placed.contains(&counter);
     let lacking: Vec<u32> = (0..instance.counters())
-        .filter(|&counter| is_lacking(counter) && is_behind_try(layout, instance, counter, is_lacking))
+        .filter(|&counter| is_lacking(counter) && is_behind_try((layout, instance, points), counter, is_lacking))
         .collect();
     if lacking.is_empty() {
         return Vec::new();
@@ -112,8 +112,7 @@ impl Order {
 /// for such a one, which comes before those of the statement's handlers; they have no code, either. Whatever else is
 /// counted out of order is counted because a condition holds.
 fn is_behind_try(
-    layout: &Layout<'_>,
-    instance: &Instance<'_, '_>,
+    (layout, instance, points): (&Layout<'_>, &Instance<'_, '_>, &Points),
     counter: u32,
     is_lacking: impl Fn(u32) -> bool,
 ) -> bool {
@@ -133,9 +132,16 @@ fn is_behind_try(
         return false;
     }
     let own = || regions.iter().filter(code).filter(|region| region.kind.counters().0 == Counter::Value(counter));
+    // Behind a `try` at the end of a loop's body is what the loop goes on with, which stands before the body.
+    let has_code = |region: &Region| {
+        let index = regions.iter().position(|other| std::ptr::eq(other, region));
+        region.start.line == region.end.line && index.is_some_and(|index| points.within(index).next().is_some())
+    };
     let is_handler_before = |handler: &Region| {
         let Counter::Value(of_handler) = handler.kind.counters().0 else { return false };
-        let before = own().any(|region| handler.file == region.file && handler.end <= region.start);
+        let of_file = || own().filter(|region| handler.file == region.file);
+        let is_loop = |region: &Region| region.end <= handler.start && has_code(region);
+        let before = of_file().any(|region| handler.end <= region.start || is_loop(region));
         before && of_handler > counter && is_lacking(of_handler) && !of_condition(of_handler)
     };
     own().next().is_none() || regions.iter().filter(code).any(is_handler_before)

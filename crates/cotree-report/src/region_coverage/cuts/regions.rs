@@ -234,7 +234,12 @@ impl Counted<'_, '_> {
             let before = cuts.iter().rev().find(|cut| cut.place <= line.place).map_or(start, |cut| cut.count);
             !told.contains(&number) && !self.layout.is_last_brace(index, line.place) && line.count < before
         };
-        self.seen_of(index, of_region).iter().filter(is_doubtful).map(|line| line.place.line).collect::<BTreeSet<_>>().len() as u64
+        self.seen_of(index, of_region)
+            .iter()
+            .filter(is_doubtful)
+            .map(|line| line.place.line)
+            .collect::<BTreeSet<_>>()
+            .len() as u64
     }
 
     /// How often the lines of a region were reached whose text itself says nothing of the region.

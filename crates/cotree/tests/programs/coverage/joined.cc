@@ -313,6 +313,16 @@ static int tries(int n) {
         T(106);
     }
     T(107);
+    for (int i = 0; i < 3; i++) {
+        try {
+            n++;
+        } catch (int e) {
+            n += e;
+        }
+    }
+    T(133);
+    may_end(n);
+    T(134);
     return n;
 }
 
