@@ -216,8 +216,8 @@ impl Counted<'_, '_> {
         reached
     }
 
-    /// How many lines of a region count more executions than any of their instructions, with nothing that says why: behind
-    /// a scope that cleans up, the graph may not tell that they run as often as the region.
+    /// How many lines of a region count more executions than any of their instructions, with nothing that says why:
+    /// behind a scope that cleans up, the graph may not tell that they run as often as the region.
     fn doubtful_lines(
         &self,
         index: usize,
