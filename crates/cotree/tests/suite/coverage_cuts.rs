@@ -73,7 +73,10 @@ fn what_follows_a_scope_that_cleans_up_is_cut() {
         let is_told = note.contains(&format!("{conditions} conditions of functions that were left early"));
         assert!(is_told, "{level}: {note}");
         // Of what may be wrong in functions with an `if constexpr`, a note tells, too.
-        assert!(note.contains("6 functions in which the branch of an `if constexpr` may not come out"), "{level}: {note}");
+        assert!(
+            note.contains("6 functions in which the branch of an `if constexpr` may not come out"),
+            "{level}: {note}"
+        );
     }
 }
 
