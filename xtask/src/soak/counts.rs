@@ -112,6 +112,11 @@ impl Counts {
     /// Compares all slots; gives how many there are that agree, and what is wrong with the others.
     pub fn compare(&self, program: &Program, tally: &[u64], merges_lines: bool) -> (usize, Vec<String>) {
         let (mut agree, mut wrong) = (0, Vec::new());
+        // Each signal that ends something may have come between the count of an entry and its tally.
+        let handles = |place: &Place| {
+            place.interrupted && place.entries_of.as_ref().is_some_and(|name| name.starts_with("handler"))
+        };
+        let signals: u64 = program.places.iter().zip(tally).filter(|at| handles(at.0)).map(|at| at.1).sum();
         let mut check = |what: &str, slot: usize, found: Option<&Count>| {
             let expected = tally[slot];
             match found {
@@ -119,6 +124,7 @@ impl Counts {
                 None if expected == 0 || (what == "executions" && merges_lines) => {}
                 Some(found) if found.count == expected => agree += 1,
                 Some(found) if program.places[slot].runs_on && found.count < expected => {}
+                Some(found) if what == "calls" && found.count > expected && found.count - expected <= signals => {}
                 found => wrong.push(format!(
                     "{what} of {}: the tally says {expected}, the profile {}",
                     program.place(slot),

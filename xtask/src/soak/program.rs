@@ -14,6 +14,8 @@ pub struct Place {
     pub entries_of: Option<String>,
     /// Threads come here that still run when the profile is complete and the process has not quite ended.
     pub runs_on: bool,
+    /// A signal may end what runs there, for good, between the count of an entry and its tally.
+    pub interrupted: bool,
 }
 
 /// Files that become the executable.
@@ -95,7 +97,8 @@ impl Program {
                     _ => (slot.line, main),
                 };
                 let runs_on = piece.ingredient.timing == Timing::AfterTheEnd;
-                Place { file, line: before + line + 1, entries_of: slot.entries_of.clone(), runs_on }
+                let interrupted = piece.ingredient.name == "interrupted_end";
+                Place { file, line: before + line + 1, entries_of: slot.entries_of.clone(), runs_on, interrupted }
             }));
             program.parts.push(writer.parts);
         }
