@@ -56,6 +56,10 @@ pub enum Reg {
     CallPathFactor,
     /// Whether the path that a call gave back is one with which it was made ([`crate::method::ipath`]).
     CallReturned,
+    /// The number of the path up to a call ([`crate::method::ipath`]).
+    CallNumber,
+    /// What the words that pass paths held when the activation began ([`crate::method::ipath`]).
+    CallWord(Word),
 }
 
 impl Reg {
@@ -72,6 +76,8 @@ impl Reg {
             Self::CallPathSum => (6, 0),
             Self::CallPathFactor => (7, 0),
             Self::CallReturned => (7, 1),
+            Self::CallNumber => (7, 2),
+            Self::CallWord(word) => (8, word.0),
         };
         kind << 32 | index as u64
     }
@@ -90,6 +96,8 @@ impl Reg {
             (6, 0) => Self::CallPathSum,
             (7, 0) => Self::CallPathFactor,
             (7, 1) => Self::CallReturned,
+            (7, 2) => Self::CallNumber,
+            (8, _) => Self::CallWord(Word(index)),
             _ => return None,
         })
     }
@@ -122,6 +130,8 @@ impl fmt::Display for Reg {
             Self::CallPathSum => f.write_str("sum"),
             Self::CallPathFactor => f.write_str("factor"),
             Self::CallReturned => f.write_str("returned"),
+            Self::CallNumber => f.write_str("number"),
+            Self::CallWord(word) => write!(f, "saved({word})"),
         }
     }
 }

@@ -160,13 +160,6 @@ mod tests {
         let targets = |method| BuildOptions { targets: Some(true), ..with(method) };
         assert!(targets(Method::Edge).check().is_ok() && targets(Method::None).check_all().is_ok());
         assert!(targets(Method::Path).check().is_err());
-        let pending = |method| BuildOptions { pending: Some(true), ..with(method) };
-        assert!(pending(Method::Ipath).check_all().is_ok() && pending(Method::None).check_all().is_ok());
-        let said = pending(Method::Trace).check_all().unwrap_err().to_string();
-        assert_eq!(
-            said,
-            "--pending is about paths across functions: it needs --profile ipath, ipath-piecewise or ipath-hybrid"
-        );
         let array = |method| BuildOptions { path_array: Some(3), ..with(method) };
         assert!(array(Method::PathContext).check_all().is_ok() && array(Method::Edge).check_all().is_err());
         let limit = BuildOptions { path_limit: Some(3), ..BuildOptions::default() };

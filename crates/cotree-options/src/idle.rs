@@ -92,7 +92,7 @@ mod tests {
             "--verify --targets --include f",
             "--affine off --promote off --branch-hints off --interprocedural-flow off --spanning-tree max",
             "--profile path --affine off --carry stack",
-            "--profile ipath --pending --carry stack",
+            "--profile ipath --carry stack",
             "--profile events --interprocedural-flow off --affine off",
             "--profile events=cost --event-costs f",
             "--profile trace --event-costs f",

@@ -105,11 +105,6 @@ pub struct BuildOptions {
     /// thread.
     #[arg(long, value_enum, value_name = "HOW", hide_possible_values = true)]
     pub threads: Option<Threads>,
-    /// With paths across functions: let each call keep the path that led to it, so that `cotree paths --pending` can
-    /// show these paths after a crash; costs some instructions [default: off]
-    #[arg(long, help_heading = ONE_METHOD, value_parser = switch(), value_name = "on|off", num_args = 0..=1,
-        require_equals = true, default_missing_value = "on")]
-    pub pending: Option<bool>,
     /// A file that says what instructions cost, by opcode, callee, function or line: a kind of event of your own, such
     /// as fuel (docs/events.md)
     #[arg(long, help_heading = ONE_METHOD, value_parser = absolute, value_name = "FILE")]
@@ -197,7 +192,6 @@ pub(crate) const SCOPES: &[Of] = &[
     Of::counts("include", |o| !o.include.is_empty()),
     Of::counts("exclude", |o| !o.exclude.is_empty()),
     Of::counts("exclude-file", |o| !o.exclude_file.is_empty()),
-    Of::counts("pending", |o| o.pending == Some(true)).of_compiling(),
     Of::some("event-costs", |o| o.event_costs.is_some(), BuildOptions::tells_costs).of_counts(),
     Of::counts("path-array", |o| o.path_array.is_some()),
     Of::counts("path-limit", |o| o.path_limit.is_some()),
@@ -207,11 +201,7 @@ pub(crate) const SCOPES: &[Of] = &[
     Of::some(
         "carry",
         |o| o.carry == Some(Carry::Stack),
-        |o, method| match method.family() {
-            Family::Paths(_) => true,
-            Family::Ipath(_) => o.pending == Some(true),
-            _ => false,
-        },
+        |_, method| matches!(method.family(), Family::Paths(_) | Family::Ipath(_)),
     )
     .of_compiling(),
     Of::some("lto", |o| o.lto.is_some(), |_, _| true).of_compiling(),
@@ -245,12 +235,6 @@ pub(crate) const OF_METHODS: &[OfMethods<BuildOptions>] = &[
     },
     OfMethods::counts("path-array", |o| o.path_array.is_some(), of_paths, "is about path profiles"),
     OfMethods::counts("path-limit", |o| o.path_limit.is_some(), of_paths, "is about path profiles"),
-    OfMethods::counts(
-        "pending",
-        |o| o.pending == Some(true),
-        |entry| matches!(entry.family, Family::Ipath(_)),
-        "is about paths across functions",
-    ),
     OfMethods::counts(
         "event-placement",
         |o| o.event_placement == Some(EventPlacement::Blocks),

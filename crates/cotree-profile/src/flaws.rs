@@ -7,6 +7,8 @@ use crate::method;
 use crate::unit_profile::UnitProfile;
 use cotree_core::facts::{Doubt, EdgeKind, Function};
 use cotree_core::ids::{Block, FunctionId};
+use cotree_core::method::MethodPlan;
+use cotree_core::method::ipath::joined;
 use cotree_core::place::promotion::promotes;
 use cotree_core::plan::{DerivedEntry, FunctionPlan};
 use cotree_core::probe::{Place, PlacedProbe, Probe};
@@ -36,6 +38,7 @@ pub(crate) fn add_flaws(
     let began = Began::new(map, counts, layout, exits);
     // Interrupted code may be inlined from any function of its module.
     let interrupted: HashSet<usize> = exits.unknown.keys().map(|&f| module_of[f.index()]).collect();
+    let lost = lost(map, exits);
     let ran = |profile: &Option<FunctionProfile>| profile.iter().any(|profile| profile.blocks.iter().any(|&c| c > 0));
     let ran: Vec<bool> = profile.functions.iter().map(ran).collect();
     let functions = map.program.functions().map(|(_, f)| f);
@@ -62,7 +65,7 @@ pub(crate) fn add_flaws(
             flaw(live && flow_matters && !never_began, Flaw::LiveFrames);
             flaw(walk && flow_matters && !never_began, Flaw::WalkIncomplete);
             flaw(exits_missing && flow_matters && !never_began, Flaw::UnknownExit);
-            flaw(exits.unknown.contains_key(&index), Flaw::UnknownExit);
+            flaw(lost.get(index.index()).is_some_and(|&lost| lost), Flaw::UnknownExit);
             let exits_unplaced = exits.unknown_total > 0 || exits.outside > 0;
             flaw(
                 exits_unplaced && function.doubts.contains(&Doubt::UnmappedCallSites) && !never_began,
@@ -90,6 +93,18 @@ pub(crate) fn add_flaws(
     }
     pass_on(&mut profile.functions, map.plan.method.entries(), &began);
     add_optimised_before(profile, map, &began);
+}
+
+/// The functions that an unknown exit affects, one flag per function: those in which it may have been, and where paths
+/// cross calls all that may have been on the path.
+fn lost(map: &BinaryMap, exits: &UnitExits) -> Vec<bool> {
+    let unknown = exits.unknown.keys().copied();
+    if let MethodPlan::Ipath(unit) = &map.plan.method {
+        return joined(&unit.keys(), unknown);
+    }
+    let mut lost = vec![false; map.program.functions().count()];
+    unknown.for_each(|function| lost[function.index()] = true);
+    lost
 }
 
 /// Functions that were optimised before their counters went in. How often they call others is right, so that the flaw

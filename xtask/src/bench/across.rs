@@ -62,8 +62,11 @@ impl Across {
         for unit in answer["units"].as_array().context("no units")? {
             let number = |path: &str| unit.pointer(path).and_then(Value::as_u64).unwrap_or(0);
             across.possible += number("/possible");
-            for (sum, calls) in across.calls.iter_mut().zip(["crossed", "cut", "not_crossed"]) {
-                *sum += number(&format!("/calls/{calls}"));
+            // Crossed; not crossed though the callee's callers are known; others.
+            const CALLS: [&[&str]; 3] =
+                [&["crossed"], &["recursive", "left_out"], &["callers_unknown", "pointer", "outside", "returns_twice"]];
+            for (sum, reasons) in across.calls.iter_mut().zip(CALLS) {
+                *sum += reasons.iter().map(|reason| number(&format!("/calls/{reason}/calls"))).sum::<u64>();
             }
             let within = unit["functions"].as_array().filter(|_| !is_across(variant));
             across.run += within.map_or_else(|| length(unit), |functions| functions.iter().map(length).sum());

@@ -210,7 +210,6 @@ pub fn table() -> Vec<Variant> {
             .linking(&["--cotree-trace-placement=branches"]),
         cotree("ipath-hybrid=leaf", "ipath-hybrid=leaf", &[]),
         cotree("ipath-hybrid=file", "ipath-hybrid=file", &[]),
-        cotree("ipath, --pending on", "ipath", &["--pending"]),
         variant("cotree coverage", Tool::Cotree, &["--coverage"]).rust(&[]),
         variant("cotree coverage, --mcdc", Tool::Cotree, &["--coverage", "--mcdc"]).rust(&[]),
         variant("LLVM's passes in our place", Passes, &["-do-counter-promotion"]),

@@ -70,7 +70,7 @@ const fn merged(options: &'static str) -> Variant {
 }
 
 /// What a link is told: a method, and what is switched on or off.
-pub const OPTIONS: [&str; 34] = [
+pub const OPTIONS: [&str; 33] = [
     "--profile edge",
     "--profile edge --verify",
     "--profile block",
@@ -103,7 +103,6 @@ pub const OPTIONS: [&str; 34] = [
     "--branch-hints off",
     "--spanning-tree min",
     "--profile path --path-array 0 --verify",
-    "--profile ipath --pending",
     "--profile trace --trace-by witness",
 ];
 

@@ -20,5 +20,5 @@ pub mod forest;
 pub mod loops;
 pub mod prime_paths;
 pub mod sese;
-pub(crate) mod strong;
+pub mod strong;
 pub mod union_find;

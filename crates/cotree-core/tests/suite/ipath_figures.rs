@@ -7,7 +7,7 @@ use cotree_core::method::ipath::graph::{ENTRY, EXIT, GENTRY, Role};
 use cotree_core::method::ipath::numbering::{FunctionNumbers, Numbering, Shape};
 use cotree_core::method::ipath::psi_rho::Linear;
 use cotree_core::method::ipath::supergraph::FunctionInput;
-use cotree_core::method::ipath::{self, AtCall, IpathMethod, IpathOptions, UnitIpathPlan};
+use cotree_core::method::ipath::{self, AtCall, Ended, IpathMethod, IpathOptions, NOTED, UnitIpathPlan};
 use cotree_core::weight::weighting::Weighting;
 use std::collections::BTreeMap;
 
@@ -46,7 +46,7 @@ fn plan(functions: &[Function], callers: &[&[(u32, u32)]], method: IpathMethod) 
         let cfg = function.cfg().unwrap();
         let weighting = Weighting::uniform(&cfg);
         let callers = callers.iter().map(|&(function, call)| (FunctionId(function), CallId(call))).collect();
-        Some(FunctionInput { function, cfg, weighting, module: 0, interruptible: false, callers: Some(callers) })
+        Some(FunctionInput { function, cfg, weighting, module: 0, in_handlers: false, callers: Some(callers) })
     };
     let functions: &'static [Function] = functions.to_vec().leak();
     let inputs: Vec<_> = functions.iter().zip(callers).map(input).collect();
@@ -100,7 +100,7 @@ fn run(functions: &[Function], plan: &UnitIpathPlan) -> Vec<(u64, u64)> {
 
     // The counts of blocks and edges are the truth.
     let shapes: Vec<_> = functions.iter().zip(&cfgs).map(|(function, cfg)| Some(Shape { function, cfg })).collect();
-    let profile = ipath::recover(&shapes, plan, &counts, &[]).unwrap();
+    let profile = ipath::recover(&shapes, plan, &counts, &[], &[]).unwrap();
     for (recovered, truth) in profile.functions.iter().zip(&outcome.truth.functions) {
         assert_eq!(recovered.as_ref(), Some(&truth.profile()));
     }
@@ -185,6 +185,17 @@ fn every_number_is_a_path_and_back() {
 
 /// Runs a script; gives the counts of paths, once the counts of blocks and edges have been compared with the truth.
 fn counts_of(functions: &[Function], plan: &UnitIpathPlan, script: &[Action]) -> Vec<(u64, u64)> {
+    let (counts, ended) = all_counts_of(functions, plan, script);
+    assert_eq!(ended, []);
+    counts
+}
+
+/// The counts of paths, as [`counts_of`] gives them, and those of paths that ended in calls.
+fn all_counts_of(
+    functions: &[Function],
+    plan: &UnitIpathPlan,
+    script: &[Action],
+) -> (Vec<(u64, u64)>, Vec<(u64, i64)>) {
     let cfgs: Vec<_> = functions.iter().map(|f| f.cfg().unwrap()).collect();
     let script: Vec<_> = script.iter().map(|&action| (Thread(0), action)).collect();
     let outcome = Process::new(functions.iter().zip(&cfgs)).with_plans(&plan.functions).run(&script).unwrap();
@@ -197,11 +208,17 @@ fn counts_of(functions: &[Function], plan: &UnitIpathPlan, script: &[Action]) ->
     let counts: Vec<(u64, u64)> = counts.into_iter().collect();
     let shapes: Vec<_> = functions.iter().zip(&cfgs).map(|(function, cfg)| Some(Shape { function, cfg })).collect();
     let early: Vec<_> = outcome.truth.functions.iter().map(|truth| truth.early()).collect();
-    let profile = ipath::recover(&shapes, plan, &counts, &early).unwrap();
+    let ended = outcome.truth.early.iter().map(|exit| Ended {
+        function: exit.function,
+        site: exit.site,
+        number: Some(exit.registers.get(NOTED)),
+        count: exit.count,
+    });
+    let profile = ipath::recover(&shapes, plan, &counts, &early, &ended.collect::<Vec<_>>()).unwrap();
     for (recovered, truth) in profile.functions.iter().zip(&outcome.truth.functions) {
         assert_eq!(recovered.as_ref(), Some(&truth.profile()));
     }
-    counts
+    (counts, profile.ended)
 }
 
 fn call(call: u32, callee: u32) -> Action {
@@ -214,15 +231,15 @@ fn at_calls(plan: &UnitIpathPlan) -> Vec<Vec<AtCall>> {
 
 /// `main` calls `f`, and `f`: if (b0) `f` again (b1); return (b2).
 #[test]
-fn a_recursive_call_ends_a_path_and_begins_one() {
+fn a_recursive_call_begins_a_path_and_the_caller_s_runs_on() {
     let main = function(1, &[(0, 1)], &[0]);
     let f = function(3, &[(0, 1), (0, 2), (1, 2), (2, 3)], &[1]);
     let functions = [main, f];
     let plan = plan(&functions, &[&[], &[(0, 0), (1, 0)]], IpathMethod::Context);
     let f = FunctionId(1);
-    assert_eq!(at_calls(&plan), [vec![AtCall::Cross(f)], vec![AtCall::Cut(Some(f))]]);
-    // 2 · x + 1 with x = 1 on from main, and once more from Entry_global.
-    assert_eq!(plan.paths, 6);
+    assert_eq!(at_calls(&plan), [vec![AtCall::Cross(f)], vec![AtCall::Begin(f)]]);
+    // 2 · x with x = 1 on from main, and once more from Entry_global.
+    assert_eq!(plan.paths, 4);
     let take = |edge| Action::Take(Edge(edge));
     let script = [
         Action::Enter(MAIN),
@@ -239,23 +256,23 @@ fn a_recursive_call_ends_a_path_and_begins_one() {
         take(3),
         take(0),
     ];
-    assert_eq!(counts_of(&functions, &plan, &script), [(0, 1), (2, 1), (3, 1), (4, 1), (5, 1)]);
+    assert_eq!(counts_of(&functions, &plan, &script), [(0, 1), (2, 1), (3, 1)]);
 }
 
-/// One call is cut of three functions that call each other in a circle, and which one follows from where the search
+/// One call is not crossed of three functions that call each other in a circle, and which one follows from where the search
 /// begins.
 #[test]
-fn a_cycle_of_calls_is_cut_once() {
+fn a_cycle_of_calls_is_opened_once() {
     let one = || function(1, &[(0, 1)], &[0]);
     let functions = [one(), one(), one(), one()];
     let plan = plan(&functions, &[&[], &[(0, 0), (3, 0)], &[(1, 0)], &[(2, 0)]], IpathMethod::Piecewise);
     let cross = |f| vec![AtCall::Cross(FunctionId(f))];
-    assert_eq!(at_calls(&plan), [cross(1), cross(2), cross(3), vec![AtCall::Cut(Some(FunctionId(1)))]]);
+    assert_eq!(at_calls(&plan), [cross(1), cross(2), cross(3), vec![AtCall::Begin(FunctionId(1))]]);
 }
 
 /// `main` invokes `f`, which calls something that may throw.
 #[test]
-fn an_exception_ends_a_path_and_begins_one_where_it_lands() {
+fn an_exception_ends_a_path_and_begins_one_behind_it() {
     let mut main = function(3, &[(0, 1), (0, 2), (1, 3), (2, 3)], &[0]);
     (main.edges[Edge(0)].kind, main.edges[Edge(1)].kind) = (EdgeKind::InvokeNormal, EdgeKind::InvokeUnwind);
     main.calls.update(|_, call| (call.is_site, call.terminator) = (true, true));
@@ -263,13 +280,13 @@ fn an_exception_ends_a_path_and_begins_one_where_it_lands() {
     f.calls.update(|_, call| call.is_site = true);
     let functions = [main, f];
     let plan = plan(&functions, &[&[], &[(0, 0)]], IpathMethod::Context);
-    assert_eq!(at_calls(&plan), [vec![AtCall::Cross(FunctionId(1))], vec![AtCall::Cut(None)]]);
-    // Up to the call that throws; behind it, back through main; from the landing pad.
+    assert_eq!(at_calls(&plan), [vec![AtCall::Cross(FunctionId(1))], vec![AtCall::Pass]]);
+    // Up to the call that throws; behind it, back through main; from the landing pad, behind the call of main.
     assert_eq!(plan.paths, 3);
     let take = |edge| Action::Take(Edge(edge));
     let begin = [Action::Enter(MAIN), call(0, 1), Action::Call { call: CallId(0), callee: None }];
     let returns = [&begin[..], &[take(0), take(0), take(2)]].concat();
-    assert_eq!(counts_of(&functions, &plan, &returns), [(0, 1), (1, 1)]);
+    assert_eq!(counts_of(&functions, &plan, &returns), [(1, 1)]);
     let throws = [&begin[..], &[Action::Throw { depth: 0 }, take(1), take(3)]].concat();
-    assert_eq!(counts_of(&functions, &plan, &throws), [(0, 1), (2, 1)]);
+    assert_eq!(all_counts_of(&functions, &plan, &throws), (vec![(2, 1)], vec![(0, 1)]));
 }

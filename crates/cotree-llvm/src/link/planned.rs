@@ -95,8 +95,7 @@ impl PlannedProgram<'_> {
             foreign: &self.foreign,
             resolving: &self.resolving,
             // They are read back from the objects, which only a link has.
-            registers_at_calls: self.setting.link.is_some()
-                && lower::registers_at_calls(&self.plan.method, self.setting.options.asked.pending == Some(true)),
+            registers_at_calls: self.setting.link.is_some() && lower::registers_at_calls(&self.plan.method),
             limits: self.limits(),
             targets: self.targets(),
         }

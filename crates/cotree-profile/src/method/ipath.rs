@@ -1,6 +1,6 @@
 //! Recovery where paths across functions are counted: of the whole unit at once.
 
-use super::path::PathCounts;
+use super::path::{PathCounts, abandoned};
 use crate::binary::BinaryFile;
 use crate::counts::UnitCounts;
 use crate::exits::UnitExits;
@@ -8,7 +8,7 @@ use cotree_core::facts::Function;
 use cotree_core::graph::cfg::Cfg;
 use cotree_core::ids::FunctionId;
 use cotree_core::method::ipath::numbering::Shape;
-use cotree_core::method::ipath::{Entry, IpathTables, UnitIpathPlan, UnitIpathProfile, recover as recover_unit};
+use cotree_core::method::ipath::{Ended, Entry, IpathTables, UnitIpathPlan, UnitIpathProfile, recover as recover_unit};
 use cotree_core::method::{MethodTables, RecoverError};
 use cotree_core::profile::EarlyExits;
 use cotree_core::unit::Layout;
@@ -44,14 +44,31 @@ pub(super) fn recover(
         .map(|function| exits.by_function.get(&function).cloned().unwrap_or_default())
         .collect();
     let none = PathCounts::default();
-    let hashed = counts.method.paths().unwrap_or(&none).counts.entries();
+    let counted = counts.method.paths().unwrap_or(&none);
+    let hashed = counted.counts.entries();
     let mut paths: Vec<(u64, u64)> = hashed.iter().map(|(path, count)| (path.path, *count)).collect();
     if let MethodTables::Ipath(IpathTables { array, .. }) = &layout.tables {
         let first = usize::try_from(*array).expect("within the counter array");
         paths.extend((0..unit.array).zip(&counts.counters[first..]).map(|(number, &count)| (number, count)));
     }
-    recover_unit(&shapes(&functions, &graphs), unit, &paths, &early).map_err(|error| {
+    let ended = ended(binary, counts, counted, unit);
+    recover_unit(&shapes(&functions, &graphs), unit, &paths, &early, &ended).map_err(|error| {
         let measured = FunctionId::all().zip(&graphs).filter(|(_, graph)| graph.is_some());
         measured.map(|(function, _)| (function, error.clone().into())).collect()
     })
+}
+
+/// The activations that ended early or were revived in calls past which paths run on.
+fn ended(binary: &BinaryFile, counts: &UnitCounts, counted: &PathCounts, unit: &UnitIpathPlan) -> Vec<Ended> {
+    let runs_on = |function: FunctionId, site| {
+        let Some(call) = binary.function(function).calls.call_of(site) else { return false };
+        let calls = &unit.functions[function.index()].key.calls;
+        calls.binary_search_by_key(&call, |at| at.0).is_ok_and(|at| calls[at].1.runs_on())
+    };
+    let mut all = Vec::new();
+    for (function, found) in abandoned(binary, counts, counted, runs_on) {
+        let ended = found.into_iter().filter(|at| runs_on(function, at.site));
+        all.extend(ended.map(|at| Ended { function, site: at.site, number: at.register, count: at.count }));
+    }
+    all
 }

@@ -71,8 +71,6 @@ fn options_without_effect_are_told() {
     let project = Project::new(&[("p.c", PROGRAM)]);
     let link = said(&project, "--profile none --verify cc -O1 -o p p.c");
     assert!(link.contains("--verify changes nothing: --profile none counts nothing"), "{link}");
-    let refused = project.fails("--pending cc -O1 -o p p.c");
-    assert!(refused.contains("--pending is about paths across functions: it needs --profile ipath"), "{refused}");
     let refused = project.fails("--path-array 3 cc -O1 -o p p.c");
     assert!(
         refused.contains("--path-array is about path profiles: it needs --profile path or path-context"),
@@ -92,8 +90,8 @@ fn cargo_tells_too() {
     let project = Project::new(&[("Cargo.toml", manifest), ("src/main.rs", "fn main() {}\n")]);
     let build = said(&project, "cargo --include tiny::man build");
     assert!(build.contains("--include 'tiny::man' does not match any of the"), "{build}");
-    let refused = project.fails("cargo --pending build");
-    assert!(refused.starts_with("cotree: error: --pending is about paths across functions"), "before cargo: {refused}");
+    let refused = project.fails("cargo --path-array 3 build");
+    assert!(refused.starts_with("cotree: error: --path-array is about path profiles"), "before cargo: {refused}");
     let misplaced = project.fails("cargo build --profile path");
     assert!(misplaced.contains("as in `cargo cotree --profile path build`"), "{misplaced}");
 }

@@ -123,7 +123,7 @@ fn paths_across_functions_tell_a_crash_where_calls_keep_them() {
     for (method, level) in
         [("ipath", "-O0"), ("ipath", "-O2"), ("ipath-piecewise", "-O0"), ("ipath-hybrid=leaf", "-O2")]
     {
-        project.ok(&format!("--profile {method} --pending --verify cc {level} -g -w -o p p.c"));
+        project.ok(&format!("--profile {method} --verify cc {level} -g -w -o p p.c"));
         let aborted = story(&project, "0");
         assert_eq!(aborted.functions.first().map(String::as_str), Some("main"), "{}", aborted.text);
         assert_eq!(aborted.functions.last().map(String::as_str), Some("check"), "{}", aborted.text);
@@ -170,7 +170,7 @@ int main() {
 "#;
     let project = Project::new(&[("p.cpp", source)]);
     for level in ["-O0", "-O2"] {
-        project.ok(&format!("--profile ipath --pending --verify c++ {level} -g -w -o p p.cpp"));
+        project.ok(&format!("--profile ipath --verify c++ {level} -g -w -o p p.cpp"));
         succeed(project.command(project.path("p")).env("COTREE_FILE", "p.cotree"));
         let said = project.ok("verify --strict p.cotree");
         assert!(said.contains("0 functions not vouched for, 0 counts differ"), "{level}: {said}");

@@ -14,8 +14,10 @@ use super::numbering::{Numbering, Shape};
 use super::psi_rho::{PsiRho, Summary};
 use super::supergraph::{Crossing, FunctionInput, callees, crossings};
 use super::types::{AtCall, Entry, FunctionKey, IpathOptions};
-use crate::facts::EdgeKind;
-use crate::ids::{CallId, FunctionId, IdMap};
+use crate::facts::{EdgeKind, Function};
+use crate::graph::cfg::Cfg;
+use crate::graph::dfs::Dfs;
+use crate::ids::{Block, CallId, Edge, FunctionId, IdMap};
 use crate::method::path::Cuts;
 use crate::method::path::classes::EdgeClasses;
 use crate::method::path::cuts::{choose as choose_within, necessary_besides};
@@ -94,19 +96,19 @@ impl<'a> Chooser<'a> {
                 return None;
             };
             let classes = EdgeClasses::new(function, cfg);
-            let mut cuts = necessary_besides(cfg.per_block(false), cfg, &classes);
+            let mut cuts = necessary_besides(caught_again(function, cfg), cfg, &classes);
             let is_cut = |block| cuts.blocks.binary_search(&block).is_ok();
             let self_loops = cfg.edges().filter(|&e| cfg.src(e) == cfg.dst(e) && !is_cut(cfg.dst(e)));
             let self_loops: Vec<_> = self_loops.filter(|&e| cfg.dst(e) != cfg.exit()).collect();
             cuts.edges.extend(self_loops);
             cuts.edges.sort_unstable();
             let cuts = choose_within(function, cfg, &classes, weighting, cuts, within);
-            Some((classes, cuts))
+            Some((classes, in_landing_pads(function, cfg, cuts)))
         };
         let cuts: Vec<_> = functions.par_iter().map(cuts).collect();
         let nothing = || {
-            let cfg = crate::graph::cfg::Cfg::new(1, []).expect("one block and no edge");
-            (EdgeClasses::new(&crate::facts::Function::default(), &cfg), Cuts::default())
+            let cfg = Cfg::new(1, []).expect("one block and no edge");
+            (EdgeClasses::new(&Function::default(), &cfg), Cuts::default())
         };
         let cuts = cuts.into_iter().map(|cuts| cuts.unwrap_or_else(nothing)).collect();
         let points: Vec<Vec<CallPoint>> = functions
@@ -222,11 +224,11 @@ impl<'a> Chooser<'a> {
                 return Some((call, AtCall::Cross(callee)));
             }
             if let Some(callee) = find(all, call).filter(|&callee| called(callee)) {
-                return Some((call, AtCall::Cut(Some(callee))));
+                return Some((call, AtCall::Begin(callee)));
             }
             let throws = at.terminator && unwinds.get(at.block) == Some(&true);
             let leaves = (at.is_site || throws) && !at.resume_marker && !at.must_tail;
-            leaves.then_some((call, AtCall::Cut(None)))
+            leaves.then_some((call, if at.returns_twice { AtCall::Cut } else { AtCall::Pass }))
         };
         facts.calls.numbered().filter_map(at).collect()
     }
@@ -244,12 +246,12 @@ impl<'a> Chooser<'a> {
             let calls = self.at_calls(function, &crossed[number], |callee| called[callee.index()]);
             keys[number] = FunctionKey { entry, cuts: self.cuts[number].1.clone(), calls, front: false };
         }
-        let cut: Vec<FunctionId> = keys
+        let begun: Vec<FunctionId> = keys
             .iter()
             .flat_map(|key| &key.calls)
-            .filter_map(|&(_, at)| if let AtCall::Cut(callee) = at { callee } else { None })
+            .filter_map(|&(_, at)| if let AtCall::Begin(callee) = at { Some(callee) } else { None })
             .collect();
-        for callee in cut {
+        for callee in begun {
             keys[callee.index()].entry = Entry::Called { cut: true };
         }
         keys
@@ -266,7 +268,7 @@ impl<'a> Chooser<'a> {
                 .saturating_add(numbers.from_gentry.map_or(0, |_| numbers.paths_of_gentry()));
             let edges: f64 = key.cuts.edges.iter().map(|&edge| at.weighting.edge(edge)).sum();
             let blocks: f64 = key.cuts.blocks.iter().map(|&block| at.weighting.block(block)).sum();
-            let calls = key.calls.iter().filter(|call| matches!(call.1, AtCall::Cut(_)));
+            let calls = key.calls.iter().filter(|call| matches!(call.1, AtCall::Cut));
             let calls: f64 = calls.map(|call| at.weighting.block(at.function.calls[call.0].block)).sum();
             let begun = self.frequency[number] * (1.0 + edges + blocks + calls);
             wanted.push((begun / paths.max(1) as f64, paths, number));
@@ -287,7 +289,30 @@ impl<'a> Chooser<'a> {
     }
 }
 
-fn weight(functions: &[Option<FunctionInput<'_>>], function: FunctionId, block: crate::ids::Block) -> f64 {
+/// The landing pads that lead to their own invokes. Paths are counted there, since none is on an unwind edge.
+fn caught_again(function: &Function, cfg: &Cfg) -> IdMap<Block, bool> {
+    let dfs = Dfs::new(cfg);
+    let mut pads = cfg.per_block(false);
+    for (edge, facts) in function.edges.numbered() {
+        if facts.kind == EdgeKind::InvokeUnwind && dfs.is_backedge(edge) && facts.dst != cfg.exit() {
+            pads[facts.dst] = true;
+        }
+    }
+    pads
+}
+
+/// These cuts, where those on unwind edges are made in the landing pads.
+fn in_landing_pads(function: &Function, cfg: &Cfg, mut cuts: Cuts) -> Cuts {
+    let unwinds = |edge: &Edge| function.edges[*edge].kind == EdgeKind::InvokeUnwind && cfg.dst(*edge) != cfg.exit();
+    let pads: Vec<Block> = cuts.edges.iter().copied().filter(unwinds).map(|edge| cfg.dst(edge)).collect();
+    cuts.edges.retain(|edge| !unwinds(edge));
+    cuts.blocks.extend(pads);
+    cuts.blocks.sort_unstable();
+    cuts.blocks.dedup();
+    cuts
+}
+
+fn weight(functions: &[Option<FunctionInput<'_>>], function: FunctionId, block: Block) -> f64 {
     let at = functions.get(function.index()).and_then(Option::as_ref);
     at.map_or(0.0, |at| at.weighting.block(block))
 }

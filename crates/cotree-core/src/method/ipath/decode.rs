@@ -5,7 +5,7 @@
 //! path so far, is not above what is left of the number. Two stacks keep what the program passes: to where each open
 //! call returns, and how many completions the caller's path has.
 
-use super::graph::{Arc, ENTRY, EXIT, FlowGraph, GENTRY, GEXIT, Node, Role};
+use super::graph::{Arc, ENTRY, EXIT, GENTRY, GEXIT, Node, Role};
 use super::numbering::{FunctionNumbers, Numbering};
 use crate::ids::{CallId, FunctionId};
 
@@ -70,6 +70,7 @@ impl Numbering {
             }
             let out = at.graph.out(node);
             let arc = *out.get(out.partition_point(|&arc| value(at, arc, completions) <= rest).checked_sub(1)?)?;
+            rest -= value(at, arc, completions);
             if let Role::Cross(call, callee) = at.graph.role(arc) {
                 let behind = at.graph.dst(arc);
                 open.push((function, call, behind, completions));
@@ -79,7 +80,6 @@ impl Numbering {
                 at = self.of(function)?;
                 continue;
             }
-            rest -= value(at, arc, completions);
             node = at.graph.dst(arc);
             steps.push(Step::Along(function, arc));
         }
@@ -105,7 +105,9 @@ impl Numbering {
                     number = number.checked_add(value(at, arc, completions))?;
                 }
                 Step::Call(_, call, callee) => {
-                    let behind = behind(&at.graph, call)?;
+                    let crossing = at.graph.crossings().find(|crossing| crossing.1 == call)?.0;
+                    number = number.checked_add(value(at, crossing, completions))?;
+                    let behind = at.graph.dst(crossing);
                     open.push((function, call, completions));
                     completions = paths_from(at, behind, completions);
                     function = callee;
@@ -128,11 +130,6 @@ impl Numbering {
         }
         Some(number)
     }
-}
-
-/// The return-site vertex of a call that paths cross.
-fn behind(graph: &FlowGraph, call: CallId) -> Option<Node> {
-    graph.crossings().find(|crossing| crossing.1 == call).map(|crossing| graph.dst(crossing.0))
 }
 
 /// Where the active suffix of a path begins: behind the last surrogate with which a path begins, that one included. All

@@ -10,9 +10,13 @@
 //! function keeps the path to its entry, these surrogates leave ENTRY instead.
 //!
 //! Cut edges (Transformation 2) are those of intraprocedural paths ([`crate::method::path::cuts`]), self-loops
-//! included. At a cut call, and so at recursive ones, the path ends and another begins behind the call: the alternative
-//! to Transformation 3 that §9.2.1 describes, with which no path is pending while the call is under way. Exceptions end
-//! paths before the call that throws, and a path begins on the edge to the landing pad (§9.2.2).
+//! included. Paths run on past calls that they do not cross: these are part of their block, a summary edge
+//! (Transformation 3) of length 0. At each such call an activation may end. So there is a surrogate to GEXIT, the
+//! first of the arcs of its node: the number of the path that ends there is the sum of the values so far.
+//!
+//! An exception takes the path along the edge to the landing pad if it comes out of a call that was not crossed. If the
+//! call was crossed, what was executed before it belongs to paths of callees, which have been counted (§9.2.2): a path
+//! begins on the edge, and what led to the call is its context-prefix.
 
 use super::types::{AtCall, FunctionKey};
 use crate::facts::{EdgeKind, Function};
@@ -61,7 +65,7 @@ pub enum Role {
     EndOnEdge(Edge),
     /// Surrogate: a path ends where a cut block is entered.
     EndAtBlock(Block),
-    /// Surrogate: a path ends before a cut call.
+    /// Surrogate: a path ends before a cut call, or in a call past which others run on.
     EndAtCall(CallId),
 }
 
@@ -124,6 +128,8 @@ impl FlowGraph {
         let mut calls = key.calls.iter().copied().peekable();
         for (block, &node) in entered.numbered() {
             let mut here = node;
+            // From where exceptions of the call that ends the block lead, and whether another path begins then.
+            let mut caught: Option<(Node, bool)> = None;
             if cfg.preds(block).iter().any(|&e| cut_edge[e]) {
                 builder.arc(builder.beginning, here, Role::BeginAfterEdge(block));
             }
@@ -140,17 +146,27 @@ impl FlowGraph {
                 calls.next_if(|&(call, _)| function.calls.get(call).is_none_or(|c| c.block <= block))
             {
                 let Some(facts) = function.calls.get(call).filter(|facts| facts.block == block) else { continue };
-                let behind = builder.node();
+                let mut behind = || std::mem::replace(&mut here, builder.node());
                 match at {
-                    AtCall::Cross(callee) => builder.arc(here, behind, Role::Cross(call, callee)),
-                    AtCall::Cut(_) => {
-                        builder.arc(here, GEXIT, Role::EndAtCall(call));
+                    AtCall::Cross(callee) => {
+                        let before = behind();
+                        caught = (facts.terminator && !piecewise).then_some((before, true));
+                        builder.arc(before, here, Role::Cross(call, callee));
+                    }
+                    AtCall::Begin(_) | AtCall::Pass => {
+                        caught = facts.terminator.then_some((here, false));
+                        if facts.is_site {
+                            builder.arc(here, GEXIT, Role::EndAtCall(call));
+                        }
+                    }
+                    AtCall::Cut => {
+                        let before = behind();
+                        builder.arc(before, GEXIT, Role::EndAtCall(call));
                         if facts.comes_back() {
-                            builder.arc(builder.beginning, behind, Role::BeginAfterCall(call));
+                            builder.arc(builder.beginning, here, Role::BeginAfterCall(call));
                         }
                     }
                 }
-                here = behind;
             }
             let mut to_dispatch = false;
             for &edge in cfg.succs(block) {
@@ -158,9 +174,11 @@ impl FlowGraph {
                 let kind = function.edges.get(edge).map(|facts| facts.kind);
                 let target = entered.get(dst).copied();
                 match (kind, target, classes.class(edge)) {
-                    (Some(EdgeKind::InvokeUnwind), Some(pad), _) => {
-                        builder.arc(builder.beginning, pad, Role::BeginOnEdge(edge));
-                    }
+                    (Some(EdgeKind::InvokeUnwind), Some(pad), _) => match caught {
+                        Some((from, false)) => builder.arc(from, pad, Role::Real(edge)),
+                        Some((from, true)) => builder.arc(from, pad, Role::BeginOnEdge(edge)),
+                        None => builder.arc(builder.beginning, pad, Role::BeginOnEdge(edge)),
+                    },
                     (Some(EdgeKind::Resume | EdgeKind::Unreachable), ..) => {
                         builder.arc(here, GEXIT, Role::EndOnEdge(edge));
                     }

@@ -57,7 +57,7 @@ const fn word(number: u128) -> i64 {
 }
 
 /// The value of an arc.
-fn value(numbers: &FunctionNumbers, arc: Arc) -> Sums {
+pub(super) fn value(numbers: &FunctionNumbers, arc: Arc) -> Sums {
     let rho = numbers.linear.rho[arc];
     match numbers.entry {
         Entry::Called { .. } => Sums { factor: word(rho.times), constant: word(rho.plus) },
@@ -85,6 +85,8 @@ impl Increments {
             Role::Real(edge) => (1, -weighting.edge(edge)),
             Role::Inside(block) => (1, -weighting.block(block)),
             Role::Return(edge) | Role::EndOnEdge(edge) => (2, -weighting.edge(edge)),
+            // Where it ends at a call is a value that is noted, whatever it is.
+            Role::EndAtCall(_) => (4, 0.0),
             _ => (3, 0.0),
         };
         let mut order: Vec<(u8, f64, Arc)> = (0..graph.arc_count())

@@ -12,10 +12,10 @@
 //!
 //! # Activations that end early
 //!
-//! A path ends before each call that may not return and that it does not cross, and another one begins behind it. So
-//! whatever happens while such a call is under way, nothing of a path is pending: the innermost activation of ours has
-//! counted its path, which began in whichever caller it did. `exit`, `longjmp`, exceptions, threads and `fork` need no
-//! further care, but for the early exits that blocks have anyway. Behind `setjmp` a path begins each time that it
+//! A path runs on past the calls that it does not cross. While such a call is under way, a register of the activation
+//! has the number of the path that ends in that call ([`NOTED`]). Whoever walks the dying stack notes it, and it counts
+//! like any other path. Activations whose call is crossed have nothing to note: what they have executed is part of
+//! their callee's path, which began in whichever caller it did. Behind `setjmp` a path begins each time that it
 //! returns.
 
 pub mod cuts;
@@ -35,10 +35,11 @@ pub(crate) mod unit;
 pub use error::IpathError;
 pub use layout::IpathTables;
 pub(crate) use layout::lay_out;
-pub use recover::{UnitIpathProfile, executed, recover};
+pub use recover::{Ended, UnitIpathProfile, executed, recover};
+pub use supergraph::joined;
 pub use types::{
     ANY, ARRAY, AtCall, COMPLETIONS, Entry, FunctionKey, Hybrid, IN_ARRAY, IpathMethod, IpathOptions, IpathPlan,
-    MOST_OF_FUNCTION, MOST_PATHS, NUMBER, SMALL_ARRAY, Strategy, UnitIpathPlan, WORDS,
+    MOST_OF_FUNCTION, MOST_PATHS, NOTED, NUMBER, SMALL_ARRAY, Strategy, UnitIpathPlan, WORDS,
 };
 
 use crate::ids::{CallId, FunctionId};
@@ -61,10 +62,12 @@ pub fn plan(
     let shapes: Vec<Option<Shape<'_>>> =
         functions.iter().map(|at| at.as_ref().map(|at| Shape { function: at.function, cfg: &at.cfg })).collect();
     let numbering = Numbering::new(&shapes, &keys.iter().collect::<Vec<_>>(), piecewise)?;
+    let keeps = supergraph::keeps_words(functions);
     let direct = direct(&numbering, &keys, options.array);
     let plan = |(function, (at, key)): (FunctionId, (&Option<FunctionInput<'_>>, FunctionKey))| {
-        let probes =
-            at.as_ref().map(|at| placement::place(&numbering, function, at, &key, &direct)).unwrap_or_default();
+        let keeps = keeps[function.index()];
+        let place = |at: &FunctionInput<'_>| placement::place(&numbering, function, (at, keeps), &key, &direct);
+        let probes = at.as_ref().map(place).unwrap_or_default();
         IpathPlan { probes, key }
     };
     let functions = FunctionId::all().zip(functions.iter().zip(keys)).map(plan).collect();

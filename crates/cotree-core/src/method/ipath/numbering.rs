@@ -3,7 +3,7 @@
 //! All paths begin at Entry_global. From there arcs lead to the ENTRY of each function that may begin a path
 //! (Transformation 3), in piecewise profiles also to the GENTRY of each function in which one may begin elsewhere
 //! (Transformation 0). Each of these arcs has a value: the number of paths through the arcs before it. Beyond it, ψ and
-//! ρ do the numbering ([`super::psi_rho`]); a call adds nothing.
+//! ρ do the numbering ([`super::psi_rho`]); a return adds nothing.
 //!
 //! In a piecewise profile a path that began within a callee may return, and then any return site can be next. So there
 //! is numUnbalRLPaths\[EXIT\], the paths on from a function's EXIT if it is not known who called, and these return arcs
@@ -14,7 +14,7 @@
 //! return; as Fig. 17 has it, it is numUnbalRLPaths\[EXIT\] of the function that is returned to.
 
 use super::error::IpathError;
-use super::graph::{ENTRY, EXIT, FlowGraph, GENTRY, Node};
+use super::graph::{ENTRY, EXIT, FlowGraph, GENTRY, Node, Role};
 use super::psi_rho::{PsiRho, Summary};
 use super::types::{AtCall, Entry, FunctionKey, MOST_PATHS};
 use crate::facts::Function;
@@ -133,7 +133,7 @@ pub(super) fn callees_first(keys: &[&FunctionKey]) -> Result<Vec<FunctionId>, Ip
     let mut callers: Vec<Vec<FunctionId>> = vec![Vec::new(); keys.len()];
     for (caller, key) in FunctionId::all().zip(keys) {
         for &(call, at) in &key.calls {
-            let (AtCall::Cross(callee) | AtCall::Cut(Some(callee))) = at else { continue };
+            let Some(callee) = at.callee() else { continue };
             match keys.get(callee.index()).map(|key| key.entry) {
                 Some(Entry::Called { cut }) if cut || matches!(at, AtCall::Cross(_)) => {}
                 _ => return Err(IpathError::NoSuchCall(caller, call)),
@@ -248,6 +248,40 @@ impl Numbering {
         }
         most
     }
+}
+
+/// Per node of a function whose activations begin paths, the number of the path to there, if it is the only one: the sum
+/// of the values so far.
+pub(super) fn only_paths(numbers: &FunctionNumbers) -> Vec<Option<u64>> {
+    /// Number, and numValidCompsFromExit; or there are several.
+    #[derive(Clone, Copy)]
+    enum To {
+        Nothing,
+        One(u64, u64),
+        Several,
+    }
+    let graph = &numbers.graph;
+    let mut to = vec![To::Nothing; graph.node_count()];
+    if numbers.entry == Entry::Alone {
+        to[ENTRY] = numbers.from_entry.map_or(To::Several, |start| To::One(start, numbers.alone));
+        to[GENTRY] = numbers.from_gentry.map_or(To::Several, |start| To::One(start, numbers.paths_from_exit));
+        for &node in graph.topological_order() {
+            for &arc in graph.out(node) {
+                let value = |completions| u64::try_from(numbers.linear.rho[arc].at(u128::from(completions))).ok();
+                let next = match (to[node], graph.role(arc)) {
+                    (To::One(number, completions), role) if !matches!(role, Role::Cross(..)) => {
+                        let sum = value(completions).and_then(|value| number.checked_add(value));
+                        sum.map_or(To::Several, |sum| To::One(sum, completions))
+                    }
+                    (To::Nothing, _) => continue,
+                    _ => To::Several,
+                };
+                let there = &mut to[graph.dst(arc)];
+                *there = if matches!(there, To::Nothing) { next } else { To::Several };
+            }
+        }
+    }
+    to.into_iter().map(|to| if let To::One(number, _) = to { Some(number) } else { None }).collect()
 }
 
 #[allow(clippy::cast_possible_truncation, reason = "checked against the most paths there may be")]

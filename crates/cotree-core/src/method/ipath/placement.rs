@@ -2,19 +2,22 @@
 //!
 //! A caller writes the number of its path so far and numValidCompsFromExit of its callee into two words of the thread's
 //! slab, just before the call; the callee reads them first of all. Before it returns, it writes the number with which
-//! the path comes back, and the caller reads that just behind the call. Nothing else can come between: signal handlers
-//! make no such calls. At a cut call the caller writes where the paths of Entry_global to the callee begin, and counts
-//! the path that comes back.
+//! the path comes back, and the caller reads that just behind the call. Only a signal handler can come between: what it
+//! begins with gives both words back. At other calls of that callee the caller writes where the paths of Entry_global to it begin, and
+//! counts the path that comes back.
+//!
+//! Before each call in which the activation may end, a register gets the number of the path that ends there
+//! ([`super::NOTED`]), for whoever walks the dying stack.
 //!
 //! In a piecewise profile the callee also says whether the path that comes back is the one that it was called with
 //! (cntOpenLfParens is not 0): one bit per activation is enough, since a path that begins in an activation, or in a
 //! callee of it, is never one that the activation was called with.
 
-use super::graph::{Arc, FlowGraph, Role};
-use super::increments::{Increments, Sums};
-use super::numbering::{FunctionNumbers, Numbering};
+use super::graph::{Arc, ENTRY, FlowGraph, GENTRY, Role};
+use super::increments::{Increments, Sums, value};
+use super::numbering::{FunctionNumbers, Numbering, only_paths};
 use super::supergraph::FunctionInput;
-use super::types::{ANY, AtCall, COMPLETIONS, Entry, FunctionKey, IN_ARRAY, NUMBER};
+use super::types::{ANY, AtCall, COMPLETIONS, Entry, FunctionKey, IN_ARRAY, NOTED, NUMBER};
 use crate::facts::EdgeKind;
 use crate::ids::{Block, CallId, Edge, FunctionId, IdMap, Table};
 use crate::method::path::classes::{Class, EdgeClasses};
@@ -23,11 +26,11 @@ use crate::probe::{Place, PlacedProbe, Probe, Reg};
 const SUM: Reg = Reg::CallPathSum;
 const FACTOR: Reg = Reg::CallPathFactor;
 
-/// The probes of a function.
+/// The probes of a function, and whether it keeps the words ([`super::supergraph::keeps_words`]).
 pub(super) fn place(
     numbering: &Numbering,
     function: FunctionId,
-    at: &FunctionInput<'_>,
+    (at, keeps): (&FunctionInput<'_>, bool),
     key: &FunctionKey,
     direct: &[bool],
 ) -> Vec<PlacedProbe> {
@@ -41,6 +44,8 @@ pub(super) fn place(
         at,
         increments,
         arcs: Arcs::new(&numbers.graph, at),
+        known: only_paths(numbers),
+        keeps,
         probes: Vec::new(),
         direct,
     };
@@ -94,6 +99,10 @@ struct Placer<'a> {
     at: &'a FunctionInput<'a>,
     increments: Increments,
     arcs: Arcs,
+    /// Per node, the number of the only path to there, if there is but one.
+    known: Vec<Option<u64>>,
+    /// Saves the words, and gives them back.
+    keeps: bool,
     probes: Vec<PlacedProbe>,
     /// Per function, whether all paths that end there have a word of the slab.
     direct: &'a [bool],
@@ -147,7 +156,10 @@ impl Placer<'_> {
         let Sums { factor, constant } = self.increments.arcs[arc];
         if !self.is_called() {
             let start = self.numbers.from_entry.unwrap_or(0).cast_signed();
-            return vec![Probe::constant(SUM, start.wrapping_add(constant))];
+            let saved = [NUMBER, COMPLETIONS].map(|word| Probe::Read(Reg::CallWord(word), word));
+            let mut probes: Vec<Probe> = saved.into_iter().filter(|_| self.keeps).collect();
+            probes.push(Probe::constant(SUM, start.wrapping_add(constant)));
+            return probes;
         }
         let mut probes = if self.numbering.piecewise {
             let mut probes = vec![Probe::Read(SUM, NUMBER)];
@@ -184,6 +196,20 @@ impl Placer<'_> {
         probes
     }
 
+    /// Sets [`NOTED`] to the sum of both sums and these.
+    fn number(&self, Sums { factor, constant }: Sums) -> Vec<Probe> {
+        let sum = Probe::copy(NOTED, SUM, constant);
+        if !self.is_called() {
+            return vec![sum];
+        }
+        let all = Reg::CallReturned;
+        vec![
+            sum,
+            Probe::copy(all, FACTOR, factor),
+            Probe::AddProduct { to: NOTED, factor: all, times: Reg::Completions },
+        ]
+    }
+
     /// Adds up both sums, which leaves the number less a constant, which is returned.
     fn add_up(&self, Sums { factor, constant }: Sums) -> (Vec<Probe>, i64) {
         let mut probes = Vec::new();
@@ -207,13 +233,21 @@ impl Placer<'_> {
 
     fn on_arc(&self, arc: Arc) -> Vec<Probe> {
         let increment = self.increments.arcs[arc];
+        let goes_on = || {
+            let factor = if self.is_called() { increment.factor } else { 0 };
+            add(SUM, increment.constant).into_iter().chain(add(FACTOR, factor)).collect()
+        };
         match self.numbers.graph.role(arc) {
-            Role::Real(_) | Role::Inside(_) => {
-                let factor = if self.is_called() { increment.factor } else { 0 };
-                add(SUM, increment.constant).into_iter().chain(add(FACTOR, factor)).collect()
-            }
+            Role::Real(_) | Role::Inside(_) => goes_on(),
+            // What led there is known.
+            Role::BeginOnEdge(_) if !matches!(self.numbers.graph.src(arc), ENTRY | GENTRY) => goes_on(),
             Role::EndOnEdge(_) | Role::EndAtBlock(_) | Role::EndAtCall(_) => self.count(increment),
-            Role::Return(_) if !self.is_called() => self.count(increment),
+            Role::Return(_) if !self.is_called() => {
+                let back = |word| Probe::Write { word, from: Reg::CallWord(word), times: 1, plus: 0 };
+                let mut probes = self.count(increment);
+                probes.extend([NUMBER, COMPLETIONS].map(back).into_iter().filter(|_| self.keeps));
+                probes
+            }
             Role::Return(_) => {
                 let (mut probes, plus) = self.add_up(increment);
                 probes.push(Probe::Write { word: NUMBER, from: SUM, times: 1, plus });
@@ -242,26 +276,33 @@ impl Placer<'_> {
 
     /// What is done before and behind a call.
     fn at_call(&self, call: CallId, at_call: AtCall) -> [Vec<Probe>; 2] {
-        let [Some(arc), begin] = self.arcs.at_call[call] else { return Default::default() };
-        let (mut before, mut behind) = match at_call {
-            AtCall::Cross(_) => return [self.before_crossing(arc), self.behind_crossing(call, arc)],
-            AtCall::Cut(_) => (self.on_arc(arc), Vec::new()),
-        };
-        let callee = if let AtCall::Cut(callee) = at_call { callee } else { None };
-        if let Some((id, callee)) = callee.and_then(|id| Some((id, self.numbering.of(id)?))) {
-            let start = callee.from_entry.unwrap_or(0).cast_signed();
-            before.push(write(NUMBER, start));
-            before.push(write(COMPLETIONS, callee.alone.cast_signed()));
-            behind.extend([Probe::Read(SUM, NUMBER), Probe::CountPath(self.table(id), SUM, 0)]);
+        let [first, begin] = self.arcs.at_call[call];
+        match (at_call, first) {
+            (AtCall::Cross(_), None) | (AtCall::Cut, None) => Default::default(),
+            (AtCall::Cross(_), Some(arc)) => [self.before_crossing(arc), self.behind_crossing(call, arc)],
+            (AtCall::Cut, Some(arc)) => {
+                [self.on_arc(arc), begin.into_iter().flat_map(|begin| self.begin(begin)).collect()]
+            }
+            (AtCall::Begin(_) | AtCall::Pass, end) => {
+                let unknown = end.filter(|&arc| self.known[self.numbers.graph.src(arc)].is_none());
+                let mut before = unknown.map_or_else(Vec::new, |arc| self.number(self.increments.arcs[arc]));
+                let mut behind = Vec::new();
+                if let Some((id, callee)) = at_call.callee().and_then(|id| Some((id, self.numbering.of(id)?))) {
+                    let start = callee.from_entry.unwrap_or(0).cast_signed();
+                    before.push(write(NUMBER, start));
+                    before.push(write(COMPLETIONS, callee.alone.cast_signed()));
+                    let returned = Reg::CallReturned;
+                    behind.extend([Probe::Read(returned, NUMBER), Probe::CountPath(self.table(id), returned, 0)]);
+                }
+                [before, behind]
+            }
         }
-        behind.extend(begin.into_iter().flat_map(|begin| self.begin(begin)));
-        [before, behind]
     }
 
     fn before_crossing(&self, arc: Arc) -> Vec<Probe> {
         let graph = &self.numbers.graph;
-        let (mut probes, plus) = self.add_up(self.increments.query[graph.src(arc)]);
-        probes.push(Probe::Write { word: NUMBER, from: SUM, times: 1, plus });
+        let mut probes = self.number(self.increments.query[graph.src(arc)].plus(value(self.numbers, arc)));
+        probes.push(Probe::Write { word: NUMBER, from: NOTED, times: 1, plus: 0 });
         let psi = self.numbers.linear.psi[graph.dst(arc)];
         let word = |number: u128| i64::try_from(number).unwrap_or(i64::MAX);
         probes.push(match self.is_called() {

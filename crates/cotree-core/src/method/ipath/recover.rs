@@ -6,12 +6,13 @@
 use super::decode::{Step, active_suffix};
 use super::error::IpathError;
 use super::graph::Role;
-use super::numbering::{Numbering, Shape};
-use super::types::{Entry, UnitIpathPlan};
+use super::numbering::{Numbering, Shape, only_paths};
+use super::types::{AtCall, Entry, UnitIpathPlan};
 use crate::graph::cfg::Cfg;
-use crate::ids::{Block, Edge, FunctionId, IdMap};
+use crate::ids::{Block, Edge, FunctionId, IdMap, Site};
 use crate::method::path::numbering::branch;
-use crate::profile::{EarlyExits, FunctionProfile};
+use crate::profile::{EarlyExits, Flaw, FunctionProfile};
+use std::collections::BTreeMap;
 
 /// The recovered profile of a link unit.
 #[derive(Clone, Debug)]
@@ -20,6 +21,10 @@ pub struct UnitIpathProfile {
     pub numbering: Numbering,
     /// Path numbers with their counts, by number, each once, none 0.
     pub paths: Vec<(u64, u64)>,
+    /// The numbers of paths that ended in a call that did not come back, with their counts, by number, each once, none
+    /// 0. A count is negative if more activations came to life there than ended: in a forked child those that the
+    /// parent had begun.
+    pub ended: Vec<(u64, i64)>,
     /// The counts that follow, per function; `None` where nothing is measured.
     pub functions: Vec<Option<FunctionProfile>>,
 }
@@ -30,8 +35,21 @@ struct Flows {
     edges: IdMap<Edge, i128>,
 }
 
+/// Activations that ended while a call was under way, or came to life there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// The function.
+    pub function: FunctionId,
+    /// The call.
+    pub site: Site,
+    /// What [`super::NOTED`] was; `None` where it could not be found.
+    pub number: Option<i64>,
+    /// How many ended, less those that came to life.
+    pub count: i64,
+}
+
 /// Recovers a unit from the counts of its paths; a number may come several times. `early` has the early exits of each
-/// function.
+/// function, `ended` those of them that need a number, which may come several times.
 ///
 /// # Errors
 /// Where the plan can't be one of these functions, or a path does not exist.
@@ -40,6 +58,7 @@ pub fn recover(
     plan: &UnitIpathPlan,
     counts: &[(u64, u64)],
     early: &[EarlyExits],
+    ended: &[Ended],
 ) -> Result<UnitIpathProfile, IpathError> {
     let numbering = Numbering::new(shapes, &plan.keys(), plan.method.is_piecewise())?;
     if numbering.paths != plan.paths {
@@ -63,13 +82,67 @@ pub fn recover(
         let steps = numbering.path(number).ok_or(IpathError::NoSuchPath(number, numbering.paths))?;
         add_path(&numbering, shapes, &steps, i128::from(count), &mut flows);
     }
+    let Ends { paths: ended, unknown, damaged } = ends(&numbering, shapes, plan, ended);
+    for &(number, count) in &ended {
+        let steps = numbering.path(number).ok_or(IpathError::NoSuchPath(number, numbering.paths))?;
+        add_path(&numbering, shapes, &steps, i128::from(count), &mut flows);
+    }
     let nothing = EarlyExits::default();
     let profile = |(index, (flows, shape)): (usize, (Flows, &Option<Shape<'_>>))| {
         let shape = shape.filter(|_| plan.functions[index].key.entry != Entry::Unmeasured)?;
-        Some(profile(shape, flows, early.get(index).unwrap_or(&nothing)))
+        let mut profile = profile(shape, flows, early.get(index).unwrap_or(&nothing));
+        // What a path has executed that is not known may be anywhere.
+        profile.flaws.extend(unknown.then_some(Flaw::UnknownExit));
+        profile.flaws.extend(damaged.then_some(Flaw::Damaged));
+        Some(profile)
     };
     let functions = flows.into_iter().zip(shapes).enumerate().map(profile).collect();
-    Ok(UnitIpathProfile { numbering, paths, functions })
+    Ok(UnitIpathProfile { numbering, paths, ended, functions })
+}
+
+/// The paths of activations that ended early.
+struct Ends {
+    paths: Vec<(u64, i64)>,
+    /// The path of some is not known.
+    unknown: bool,
+    /// Some number was of no path that ends there.
+    damaged: bool,
+}
+
+/// Finds them. What was under way in a crossed call is part of the callee's path; before a call that cuts, the path has
+/// been counted.
+fn ends(numbering: &Numbering, shapes: &[Option<Shape<'_>>], plan: &UnitIpathPlan, ended: &[Ended]) -> Ends {
+    let mut paths: BTreeMap<u64, i64> = BTreeMap::new();
+    let (mut unknown, mut damaged) = (false, false);
+    let mut only: BTreeMap<FunctionId, Vec<Option<u64>>> = BTreeMap::new();
+    for &Ended { function, site, number, count } in ended {
+        let key = plan.functions.get(function.index()).map(|plan| &plan.key);
+        let call = shapes.get(function.index()).and_then(Option::as_ref).and_then(|at| at.function.calls.call_of(site));
+        let (Some(key), Some(call), Some(numbers)) = (key, call, numbering.of(function)) else { continue };
+        let here = key.calls.binary_search_by_key(&call, |at| at.0).map(|at| key.calls[at].1);
+        if !here.is_ok_and(AtCall::runs_on) {
+            continue;
+        }
+        let graph = &numbers.graph;
+        let end = (0..graph.arc_count()).find(|&arc| graph.role(arc) == Role::EndAtCall(call));
+        let only = only.entry(function).or_insert_with(|| only_paths(numbers));
+        let known = end.and_then(|arc| {
+            let value = u64::try_from(numbers.linear.rho[arc].at(1)).ok()?;
+            only[graph.src(arc)]?.checked_add(value)
+        });
+        let Some(number) = known.or(number.map(i64::cast_unsigned)) else {
+            unknown |= count != 0;
+            continue;
+        };
+        let last = numbering.path(number).and_then(|steps| steps.last().copied());
+        if end.is_none() || last != end.map(|arc| Step::Along(function, arc)) {
+            damaged |= count != 0;
+            continue;
+        }
+        let slot = paths.entry(number).or_default();
+        *slot = slot.saturating_add(count);
+    }
+    Ends { paths: paths.into_iter().filter(|path| path.1 != 0).collect(), unknown, damaged }
 }
 
 /// The edges and entries that a path executes, in order: of an entry there is no edge.

@@ -2,14 +2,17 @@
 //!
 //! A callee goes on with what its caller says, so all its callers must say it: a function is *entered with a path* only
 //! if every call of it is one that we see ([`crate::unit::callers`]), from a function with probes that is still there
-//! when the callee returns, once (no `musttail` call, neither of it nor in it, and none that returns twice). Signal
-//! handlers, and what they call, may run between a caller's words and the callee that reads them: no path crosses their
-//! calls. All other functions begin paths of their own.
+//! when the callee returns, once (no `musttail` call, neither of it nor in it, and none that returns twice; no invoke
+//! in it may return twice, as what its landing pad would go on with is not one thing). All other functions begin paths
+//! of their own.
+//!
+//! A signal handler may run between a caller's words and the callee that reads them. So what a handler may begin with
+//! saves the words when it is entered, and gives them back when it returns (§9.2.1; [`keeps_words`]).
 //!
 //! Recursive calls are those of backedges of a depth-first search of the call graph, which need not be reducible
 //! (§3.2).
 
-use super::types::Strategy;
+use super::types::{AtCall, FunctionKey, Strategy};
 use crate::facts::{Call, Function, Linkage};
 use crate::graph::cfg::Cfg;
 use crate::ids::{CallId, FunctionId};
@@ -27,7 +30,7 @@ pub struct FunctionInput<'a> {
     /// The number of its module.
     pub module: usize,
     /// A signal handler may run it.
-    pub interruptible: bool,
+    pub in_handlers: bool,
     /// Every call of it, if all are known.
     pub callers: Option<Vec<(FunctionId, CallId)>>,
 }
@@ -44,17 +47,60 @@ pub struct Crossing {
 /// The functions that are entered with a path wherever they are called, one flag per function.
 #[must_use]
 pub fn entered_with_path(functions: &[Option<FunctionInput<'_>>]) -> Vec<bool> {
-    let call = |&(caller, call): &(FunctionId, CallId)| {
-        functions.get(caller.index())?.as_ref().filter(|at| !at.interruptible)?.function.calls.get(call)
-    };
+    let call =
+        |&(caller, call): &(FunctionId, CallId)| functions.get(caller.index())?.as_ref()?.function.calls.get(call);
     let is = |at: &FunctionInput<'_>| {
         let callers = at.callers.as_deref().unwrap_or_default();
-        !at.interruptible
-            && !callers.is_empty()
+        !callers.is_empty()
             && callers.iter().all(|caller| call(caller).is_some_and(hands_over))
-            && at.function.calls.iter().all(|call| !call.must_tail)
+            && at.function.calls.iter().all(|call| !call.must_tail && !(call.returns_twice && call.terminator))
     };
     functions.iter().map(|at| at.as_ref().is_some_and(is)).collect()
+}
+
+/// The functions of which a path may have executed something that was under way in one of these: all that crossed calls
+/// join to them, in either direction. One flag per function.
+#[must_use]
+pub fn joined(keys: &[&FunctionKey], lost: impl IntoIterator<Item = FunctionId>) -> Vec<bool> {
+    let mut neighbours: Vec<Vec<usize>> = vec![Vec::new(); keys.len()];
+    for (caller, key) in keys.iter().enumerate() {
+        for &(_, at) in &key.calls {
+            let AtCall::Cross(callee) = at else { continue };
+            if callee.index() < keys.len() {
+                neighbours[caller].push(callee.index());
+                neighbours[callee.index()].push(caller);
+            }
+        }
+    }
+    let mut found = vec![false; keys.len()];
+    let mut work: Vec<usize> = lost.into_iter().map(FunctionId::index).filter(|&f| f < keys.len()).collect();
+    while let Some(function) = work.pop() {
+        if !std::mem::replace(&mut found[function], true) {
+            work.extend(&neighbours[function]);
+        }
+    }
+    found
+}
+
+/// The functions that keep the words that pass paths, one flag per function: a handler may begin with them, and they
+/// call functions of which all callers are known, so that words may be written. All other functions that they call do
+/// that by themselves, and so does what is called in tail position, when the words have been given back.
+#[must_use]
+pub fn keeps_words(functions: &[Option<FunctionInput<'_>>]) -> Vec<bool> {
+    let callers = || functions.iter().flatten().flat_map(|at| at.callers.iter().flatten());
+    let mut keeps = vec![false; functions.len()];
+    callers().for_each(|(caller, _)| keeps[caller.index()] = true);
+    let stays = |&(caller, call): &(FunctionId, CallId)| {
+        let at = functions.get(caller.index()).and_then(Option::as_ref);
+        at.and_then(|at| at.function.calls.get(call)).is_some_and(|call| !call.must_tail)
+    };
+    for (keeps, at) in keeps.iter_mut().zip(functions) {
+        *keeps &= at.as_ref().is_some_and(|at| {
+            let calls = at.callers.as_deref().unwrap_or_default();
+            at.in_handlers && (calls.is_empty() || !calls.iter().all(stays))
+        });
+    }
+    keeps
 }
 
 /// Can the caller read behind the call what the callee has just written there?

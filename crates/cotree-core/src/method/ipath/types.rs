@@ -3,7 +3,7 @@
 use crate::ids::{CallId, FunctionId, Table, Word};
 use crate::method::path::Cuts;
 use crate::plan::{CounterKey, FunctionPlan};
-use crate::probe::PlacedProbe;
+use crate::probe::{PlacedProbe, Reg};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -15,6 +15,9 @@ pub const NUMBER: Word = Word(0);
 pub const COMPLETIONS: Word = Word(1);
 /// How many words of the slab pass paths between functions.
 pub const WORDS: u64 = 2;
+
+/// The register that tells, at a call in which the activation may end, the number of the path up to there.
+pub const NOTED: Reg = Reg::CallNumber;
 
 /// The table of paths that may have any number.
 pub const ANY: Table = Table(0);
@@ -150,21 +153,42 @@ pub enum Entry {
     Unmeasured,
     /// Each begins a path.
     Alone,
-    /// With what the caller says. If some call of it is cut, that may be a path that begins there.
+    /// With what the caller says. That may be a path that begins there, if some call is not crossed.
     Called {
-        /// Some call of it is cut.
+        /// Some call of it is not crossed ([`AtCall::Begin`]).
         cut: bool,
     },
 }
 
-/// What becomes of the path at a call. It runs on past calls of which nothing is said.
+/// What becomes of the path at a call. It runs on past calls of which nothing is said: no activation ends in them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum AtCall {
     /// The path goes on in the callee, and comes back from there.
     Cross(FunctionId),
-    /// The path ends before the call, and another one begins behind it. A callee that goes on with what its caller says
-    /// is named: it begins a path then.
-    Cut(Option<FunctionId>),
+    /// The path runs on past the call (a summary edge: Melski & Reps 1998, §3.2, Transformation 3). The callee, which
+    /// other calls cross into, begins a path of its own.
+    Begin(FunctionId),
+    /// The path runs on past the call, in which its activation may end.
+    Pass,
+    /// The path ends before the call, and another one begins each time that the call returns.
+    Cut,
+}
+
+impl AtCall {
+    /// The callee that goes on with what its caller says.
+    #[must_use]
+    pub const fn callee(self) -> Option<FunctionId> {
+        match self {
+            Self::Cross(callee) | Self::Begin(callee) => Some(callee),
+            Self::Pass | Self::Cut => None,
+        }
+    }
+
+    /// Does the path run on past the call without the callee?
+    #[must_use]
+    pub const fn runs_on(self) -> bool {
+        matches!(self, Self::Begin(_) | Self::Pass)
+    }
 }
 
 /// What recovers the counts of one function from those of the unit's paths.

@@ -68,14 +68,12 @@ impl<'a> MethodPart<'a> {
 /// Does the method ask calls to note where its registers are, so that the runtime finds them if a call doesn't come
 /// back?
 ///
-/// Paths across functions end before calls that may not come back: their numbers are of interest only to those who want
-/// to tell the stack of a crash (`pending`).
-pub(crate) fn registers_at_calls(plan: &MethodPlan, pending: bool) -> bool {
+/// Paths run on past calls that may not come back: what they have executed is lost without their numbers.
+pub(crate) const fn registers_at_calls(plan: &MethodPlan) -> bool {
     match plan {
         MethodPlan::None | MethodPlan::Counters(_) | MethodPlan::Calls(_) => false,
         MethodPlan::Traces(_) | MethodPlan::Events(_) => false,
-        MethodPlan::Ipath(_) => pending,
-        MethodPlan::Paths(_) => true,
+        MethodPlan::Ipath(_) | MethodPlan::Paths(_) => true,
     }
 }
 

@@ -23,8 +23,9 @@ mod entry {
 /// What becomes of a path at a call.
 mod at_call {
     pub(super) const CUT: u64 = 0;
-    pub(super) const CUT_OF_CALLED: u64 = 1;
+    pub(super) const BEGIN: u64 = 1;
     pub(super) const CROSS: u64 = 2;
+    pub(super) const PASS: u64 = 3;
 }
 
 pub(super) fn write(unit: &UnitIpathPlan, w: &mut Writer) {
@@ -51,13 +52,14 @@ pub(super) fn write(unit: &UnitIpathPlan, w: &mut Writer) {
         for &(call, at) in &key.calls {
             w.put_step(Stream::IpathCall, last, call.0);
             last = call.0;
-            let (kind, callee) = match at {
-                AtCall::Cut(None) => (at_call::CUT, None),
-                AtCall::Cut(Some(callee)) => (at_call::CUT_OF_CALLED, Some(callee)),
-                AtCall::Cross(callee) => (at_call::CROSS, Some(callee)),
+            let kind = match at {
+                AtCall::Cut => at_call::CUT,
+                AtCall::Begin(_) => at_call::BEGIN,
+                AtCall::Cross(_) => at_call::CROSS,
+                AtCall::Pass => at_call::PASS,
             };
             w.put(Stream::IpathCall, kind);
-            if let Some(callee) = callee {
+            if let Some(callee) = at.callee() {
                 w.put_step(Stream::IpathCallee, last_callee, callee.0);
                 last_callee = callee.0;
             }
@@ -98,12 +100,13 @@ fn read_key(r: &mut Reader<'_>) -> Result<FunctionKey, MapError> {
     for _ in 0..count {
         last = r.get_step(Stream::IpathCall, last)?;
         let kind = r.get(Stream::IpathCall)?;
-        if kind != at_call::CUT {
+        if matches!(kind, at_call::BEGIN | at_call::CROSS) {
             callee = r.get_step(Stream::IpathCallee, callee)?;
         }
         let at = match kind {
-            at_call::CUT => AtCall::Cut(None),
-            at_call::CUT_OF_CALLED => AtCall::Cut(Some(FunctionId(callee))),
+            at_call::CUT => AtCall::Cut,
+            at_call::BEGIN => AtCall::Begin(FunctionId(callee)),
+            at_call::PASS => AtCall::Pass,
             at_call::CROSS => AtCall::Cross(FunctionId(callee)),
             _ => return Err(MapError::Invalid("no such thing happens to a path at a call")),
         };
@@ -139,10 +142,7 @@ pub(super) fn check(unit: &UnitIpathPlan, functions: &[&Function]) -> Result<(),
         let edges = rising(key.cuts.edges.iter().map(|e| e.index()).collect(), function.edges.len());
         let blocks = rising(key.cuts.blocks.iter().map(|b| b.index()).collect(), function.blocks.len());
         let calls = rising(key.calls.iter().map(|call| call.0.index()).collect(), function.calls.len());
-        let callees = key.calls.iter().all(|&(_, at)| match at {
-            AtCall::Cut(None) => true,
-            AtCall::Cut(Some(callee)) | AtCall::Cross(callee) => callee.index() < all,
-        });
+        let callees = key.calls.iter().all(|&(_, at)| at.callee().is_none_or(|callee| callee.index() < all));
         if !edges || !blocks || !calls || !callees {
             let what = "its paths are cut, or cross a call, where nothing is";
             return Err(MapError::InvalidFunction { function: number, what });

@@ -23,7 +23,7 @@ enum Keys<'a> {
     /// No paths are counted.
     None,
     Paths(Vec<&'a PathKey>),
-    /// Paths across functions: a register is what the number of the path was that ended before the call.
+    /// Paths across functions: a register is the number of the path that ended before the call, or ends in it.
     Calls(Vec<&'a FunctionKey>),
 }
 
@@ -64,7 +64,7 @@ impl<'a> RegisterPrediction<'a> {
                         return false;
                     };
                     let at = key.calls.binary_search_by_key(&call, |at| at.0).ok();
-                    at.is_some_and(|at| matches!(key.calls[at].1, AtCall::Cut(_)))
+                    at.is_some_and(|at| !matches!(key.calls[at].1, AtCall::Cross(_)))
                 }
             }
         };

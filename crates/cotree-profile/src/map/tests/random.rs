@@ -367,8 +367,8 @@ fn ipath_for((number, function): (usize, &&Function), functions: usize, seed: u6
         let callee = FunctionId::new((call.index() + bit(call.index()) as usize) % functions);
         match bit(call.index()) {
             0 => None,
-            1 => Some((call, AtCall::Cut(None))),
-            2 => Some((call, AtCall::Cut(Some(callee)))),
+            1 => Some((call, if callee.0 & 1 == 0 { AtCall::Cut } else { AtCall::Pass })),
+            2 => Some((call, AtCall::Begin(callee))),
             _ => Some((call, AtCall::Cross(callee))),
         }
     };

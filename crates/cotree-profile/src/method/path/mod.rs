@@ -11,4 +11,4 @@ pub(super) use merged::{read as read_counts, write as write_counts};
 pub use notes::PathNote;
 pub(super) use notes::notes;
 pub use recover::ForeignPaths;
-pub(super) use recover::{check as check_counts, check_metric, recover};
+pub(super) use recover::{abandoned, check as check_counts, check_metric, recover};

@@ -4,7 +4,7 @@ use super::counts::{PathCounts, PathId, RegisterKey};
 use crate::binary::{BinaryFile, Resolved};
 use crate::counts::UnitCounts;
 use crate::sums::Sums;
-use cotree_core::ids::FunctionId;
+use cotree_core::ids::{FunctionId, Site};
 use cotree_core::method::RecoverError;
 use cotree_core::method::path::{
     self, Abandoned, AtCalls, PathError, PathMetric, PathPlan, PathProfile, PathTable, UnitPathPlan, Window,
@@ -22,7 +22,11 @@ pub(in crate::method) fn recover(
 ) -> (Vec<Option<PathProfile>>, Vec<(FunctionId, RecoverError)>) {
     let none = PathCounts::default();
     let counted = counts.method.paths().unwrap_or(&none);
-    let abandoned = abandoned(binary, counts, counted, &unit.functions);
+    let needed = |function: FunctionId, site: Site| {
+        let block = binary.function(function).calls[site].block;
+        matches!(unit.functions[function.index()].key.at_calls(block), Some(AtCalls::Query(_)))
+    };
+    let abandoned = abandoned(binary, counts, counted, needed);
     let tables = layout.tables.paths();
     let mut failures = Vec::new();
     let functions = binary.map().program.functions().map(|(_, f)| f).zip(&unit.functions).zip(FunctionId::all());
@@ -139,12 +143,13 @@ fn words(
     }
 }
 
-/// The activations that ended early or were revived, per function, with their registers where these are known.
-fn abandoned(
+/// The activations that ended early or were revived, per function, with their registers where these are known and
+/// needed.
+pub(in crate::method) fn abandoned(
     binary: &BinaryFile,
     counts: &UnitCounts,
     counted: &PathCounts,
-    plans: &[PathPlan],
+    needed: impl Fn(FunctionId, Site) -> bool,
 ) -> HashMap<FunctionId, Vec<Abandoned>> {
     let mut found: HashMap<FunctionId, Vec<Abandoned>> = HashMap::new();
     for (&address, &count) in &counts.early {
@@ -159,10 +164,8 @@ fn abandoned(
                 continue;
             }
             let (function, site) = link;
-            let block = binary.function(function).calls[site].block;
-            let needed = matches!(plans[function.index()].key.at_calls(block), Some(AtCalls::Query(_)));
             let entries = found.entry(function).or_default();
-            if !needed {
+            if !needed(function, site) {
                 entries.extend((count != 0).then_some(Abandoned { site, register: None, count }));
                 continue;
             }

@@ -1,5 +1,6 @@
 //! Paths across functions as JSON (`docs/json.md`).
 
+use super::calls::{Calls, Reason, by_reason};
 use super::parts::PathPart;
 use super::{IpathUnit, RunPath, only_in_one};
 use serde::Serialize;
@@ -19,16 +20,31 @@ struct Unit<'a> {
     notes: Vec<String>,
     method: &'static str,
     possible: u64,
-    calls: serde_json::Value,
+    calls: serde_json::Map<String, serde_json::Value>,
     files: &'a [String],
     functions: Vec<&'a str>,
     paths: Vec<Path>,
+    ended: Vec<Ended>,
+}
+
+/// A path that ended in a call that did not come back.
+#[derive(Serialize)]
+struct Ended {
+    count: i64,
+    #[serde(flatten)]
+    path: UncountedPath,
 }
 
 #[derive(Serialize)]
 struct Path {
-    number: u64,
     count: u64,
+    #[serde(flatten)]
+    path: UncountedPath,
+}
+
+#[derive(Serialize)]
+struct UncountedPath {
+    number: u64,
     instructions: u64,
     context: Vec<Part>,
     active: Vec<Part>,
@@ -90,9 +106,14 @@ pub fn write_diff(
 
 fn unit_of<'a>(of: &IpathUnit<'a>, wanted: &impl Fn(&str) -> bool) -> Unit<'a> {
     let (map, profile) = (of.unit.map, of.unit.profile);
-    let calls = of.calls();
+    let found = by_reason(of);
+    let calls = Reason::ALL.map(|reason| {
+        let Calls { calls, made } = found.get(&reason).copied().unwrap_or_default();
+        (reason.name().to_owned(), json!({ "calls": calls, "made": made }))
+    });
     let wants = |part: &PathPart| !part.context && of.facts(part.function).is_some_and(|f| wanted(&f.symbol));
     let paths = of.paths().into_iter().filter(|path| path.parts.iter().any(wants));
+    let ended = of.ended().into_iter().filter(|(path, _)| path.parts.iter().any(wants));
     Unit {
         unit: profile.unit.to_string(),
         binary: profile.binary.display().to_string(),
@@ -102,10 +123,11 @@ fn unit_of<'a>(of: &IpathUnit<'a>, wanted: &impl Fn(&str) -> bool) -> Unit<'a> {
         notes: profile.notes.iter().map(ToString::to_string).collect(),
         method: profile.method.method().name(),
         possible: of.plan.paths,
-        calls: json!({ "crossed": calls.crossed, "cut": calls.cut, "not_crossed": calls.others }),
+        calls: calls.into_iter().collect(),
         files: &map.program.files,
         functions: map.program.functions().map(|(_, function)| function.symbol.as_str()).collect(),
         paths: paths.map(|path| path_of(of, &path)).collect(),
+        ended: ended.map(|(path, count)| Ended { count, path: uncounted(of, &path) }).collect(),
     }
 }
 
@@ -124,10 +146,13 @@ impl Part {
 }
 
 fn path_of(of: &IpathUnit<'_>, path: &RunPath) -> Path {
+    Path { count: path.count, path: uncounted(of, path) }
+}
+
+fn uncounted(of: &IpathUnit<'_>, path: &RunPath) -> UncountedPath {
     let part = |part: &PathPart| Part::new(of.unit, part);
-    Path {
+    UncountedPath {
         number: path.number,
-        count: path.count,
         instructions: path.instructions,
         context: path.parts.iter().filter(|part| part.context).map(part).collect(),
         active: path.parts.iter().filter(|part| !part.context).map(part).collect(),

@@ -1,5 +1,6 @@
 //! What views show of paths across functions.
 
+pub mod calls;
 pub mod json;
 pub mod parts;
 pub mod text;
@@ -9,7 +10,7 @@ use crate::unit::Unit;
 use cotree_core::facts::Function;
 use cotree_core::ids::FunctionId;
 use cotree_core::method::MethodPlan;
-use cotree_core::method::ipath::{AtCall, Entry, UnitIpathPlan, UnitIpathProfile};
+use cotree_core::method::ipath::{Entry, UnitIpathPlan, UnitIpathProfile};
 use cotree_profile::method::MethodProfile;
 use parts::{PathPart, path_parts};
 
@@ -44,18 +45,6 @@ pub struct RunPath {
     pub parts: Vec<PathPart>,
     /// The instructions of one execution, of the active suffix.
     pub instructions: u64,
-}
-
-/// The calls of a unit, by what becomes of paths there.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Calls {
-    /// Paths go on in the callee.
-    pub crossed: u64,
-    /// Calls at which paths end, though the callee goes on with its other callers' paths: recursive calls, and those
-    /// cut for the sake of numbers.
-    pub cut: u64,
-    /// Calls at which paths end, as the call may not come back or nobody knows where it leads.
-    pub others: u64,
 }
 
 impl<'a> IpathUnit<'a> {
@@ -95,18 +84,12 @@ impl<'a> IpathUnit<'a> {
         paths
     }
 
-    /// What becomes of paths at its calls.
+    /// The paths that ended in a call that did not come back, with how often, less those that came to life there in a
+    /// forked child.
     #[must_use]
-    pub fn calls(&self) -> Calls {
-        let mut calls = Calls::default();
-        for &(_, at) in self.plan.functions.iter().flat_map(|plan| &plan.key.calls) {
-            match at {
-                AtCall::Cross(_) => calls.crossed += 1,
-                AtCall::Cut(Some(_)) => calls.cut += 1,
-                AtCall::Cut(None) => calls.others += 1,
-            }
-        }
-        calls
+    pub fn ended(&self) -> Vec<(RunPath, i64)> {
+        let path = |&(number, count): &(u64, i64)| Some((self.path(number, count.unsigned_abs())?, count));
+        self.profile.ended.iter().filter_map(path).collect()
     }
 
     /// How many functions go on with the paths of their callers.

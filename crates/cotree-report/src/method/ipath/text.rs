@@ -1,6 +1,7 @@
 //! Paths across functions as text for the terminal: indented by call depth, the context in front of what a path
 //! executes.
 
+use super::calls::{Reason, by_reason};
 use super::parts::PathPart;
 use super::{IpathUnit, RunPath, only_in_one};
 use crate::method::path::route::Writer;
@@ -144,7 +145,6 @@ impl View<'_> {
     }
 
     fn totals(&self, paths: &[RunPath], all: u128, out: &mut dyn Write) -> io::Result<()> {
-        let calls = self.of.calls();
         let executions: u128 = paths.iter().map(|path| u128::from(path.count)).sum();
         let row = |name: &str, value: String, more: String| [name.to_owned(), value, more];
         let bits = self.of.plan.paths.checked_ilog2().unwrap_or(0);
@@ -152,22 +152,38 @@ impl View<'_> {
             few if few < 1 << 20 => grouped(few.into()),
             _ => format!("2^{bits}"),
         };
-        let rows = vec![
+        let ended: i64 = self.of.profile.ended.iter().map(|path| path.1).sum();
+        let mut rows = vec![
             row("paths run", grouped(paths.len() as u128), format!("of {possible} possible")),
             row("executions", grouped(executions), "of paths".into()),
             row("instructions", grouped(all), "along them".into()),
-            row(
-                "calls crossed",
-                grouped(calls.crossed.into()),
-                format!("into {}; {} cut", counted(self.of.called().into(), "function"), grouped(calls.cut.into())),
-            ),
-            row(
-                "calls not crossed",
-                grouped(calls.others.into()),
-                "which may not come back: paths end before them".into(),
-            ),
         ];
-        writeln!(out, "{}", self.options.style.totals(&rows))
+        if !self.of.profile.ended.is_empty() {
+            let value = if ended < 0 {
+                format!("−{}", grouped(ended.unsigned_abs().into()))
+            } else {
+                grouped(ended.unsigned_abs().into())
+            };
+            rows.push(row("ended early", value, "in calls that did not come back, besides those".into()));
+        }
+        writeln!(out, "{}", self.options.style.totals(&rows))?;
+        self.calls(out)
+    }
+
+    /// What becomes of paths at the unit's calls.
+    fn calls(&self, out: &mut dyn Write) -> io::Result<()> {
+        let found = by_reason(self.of);
+        let all: u128 = found.values().map(|calls| calls.made).sum();
+        let rows = found.iter().map(|(reason, calls)| {
+            let more = match reason {
+                Reason::Crossed => format!("crossed, into {}", counted(self.of.called().into(), "function")),
+                _ => reason.words().to_owned(),
+            };
+            vec![grouped(calls.made), percent(calls.made, all), grouped(calls.calls.into()), more]
+        });
+        let columns = [number("made"), number("share"), number("calls"), text("what paths do there")];
+        writeln!(out, "{}", self.options.style.heading("Calls"))?;
+        writeln!(out, "{}", self.options.style.table(&columns, rows.collect()))
     }
 
     fn hottest(&self, paths: &[RunPath], all: u128, out: &mut dyn Write) -> io::Result<()> {

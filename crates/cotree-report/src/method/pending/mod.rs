@@ -167,7 +167,7 @@ fn within(unit: &Unit<'_>, paths: &PathUnit<'_>, at: &Activation) -> Option<Path
     Some(PathTaken::Path([context, active].into_iter().filter(|part| !part.visits.is_empty()).collect()))
 }
 
-/// The paths of a unit, by the calls before which they ended.
+/// The paths of a unit, by the calls before or in which they ended.
 struct Across<'a> {
     of: IpathUnit<'a>,
     /// With the calls that were open around that one, as far as the path knows them.
@@ -183,7 +183,7 @@ struct Ended {
 impl<'a> Across<'a> {
     fn new(of: IpathUnit<'a>) -> Self {
         let numbering = &of.profile.numbering;
-        let ended = |&(number, _): &(u64, u64)| {
+        let ended = |number: u64| {
             let steps = numbering.path(number)?;
             let &Step::Along(function, arc) = steps.last()? else { return None };
             let Role::EndAtCall(call) = numbering.of(function)?.graph.role(arc) else { return None };
@@ -197,7 +197,9 @@ impl<'a> Across<'a> {
             }
             Some(Ended { number, at: (function, call), open })
         };
-        Self { ended: of.profile.paths.iter().filter_map(ended).collect(), of }
+        let before = of.profile.paths.iter().map(|path| path.0);
+        let numbers = before.chain(of.profile.ended.iter().map(|path| path.0));
+        Self { ended: numbers.filter_map(ended).collect(), of }
     }
 
     fn at_call(&self, at: &Activation, open: &[(FunctionId, CallId)]) -> PathTaken {

@@ -12,7 +12,7 @@ use crate::lower::counters::Counters;
 use crate::lower::landing_pad::LandingPad;
 use crate::lower::notes_at_calls::{self, HAS_NONE};
 use cotree_core::ids::{CallId, FunctionId, Word};
-use cotree_core::method::ipath::{ANY, IpathTables, UnitIpathPlan};
+use cotree_core::method::ipath::{ANY, FunctionKey, IpathTables, NOTED, UnitIpathPlan};
 use cotree_core::plan::FunctionPlan;
 use cotree_core::probe::{Place, PlacedProbe, Probe, Reg};
 use cotree_rt::layout::TO_ZEROS;
@@ -28,12 +28,20 @@ pub struct CallPaths<'a> {
     pub tables: &'a IpathTables,
     /// How many of them have a word of their own.
     pub array: u64,
+    /// What recovers the function's counts.
+    pub key: &'a FunctionKey,
 }
 
 impl<'a> CallPaths<'a> {
     /// Makes the lowering of a function of the unit.
-    pub(crate) fn new(unit: &UnitIpathPlan, tables: &'a IpathTables, function: FunctionId) -> Self {
-        Self { function, tables, array: unit.array }
+    pub(crate) fn new(unit: &'a UnitIpathPlan, tables: &'a IpathTables, function: FunctionId) -> Self {
+        Self { function, tables, array: unit.array, key: &unit.functions[function.index()].key }
+    }
+
+    /// Whether paths run on past the call without its callee.
+    fn runs_on(&self, call: CallId) -> bool {
+        let calls = &self.key.calls;
+        calls.binary_search_by_key(&call, |at| at.0).is_ok_and(|at| calls[at].1.runs_on())
     }
 }
 
@@ -42,8 +50,8 @@ pub(super) struct CallPathRegisters<'a, 'm> {
     paths: CallPaths<'a>,
     /// Where each register is.
     places: BTreeMap<Reg, Value<'m>>,
-    /// The calls before which a path ends: what its number is above the register.
-    ended: BTreeMap<CallId, (Reg, i64)>,
+    /// The calls that note a path: its number is the register and a constant.
+    noted: BTreeMap<CallId, (Reg, i64)>,
 }
 
 impl<'a, 'm> CallPathRegisters<'a, 'm> {
@@ -62,11 +70,14 @@ impl<'a, 'm> CallPathRegisters<'a, 'm> {
         for &place in places.values() {
             builder.store(int64.constant(0), place);
         }
-        let ended = plan.probes.iter().filter_map(|placed| match (placed.place, placed.probe) {
+        let noted = plan.probes.iter().filter_map(|placed| match (placed.place, placed.probe) {
+            // The path that ended before the call, or what ends there if the activation does.
             (Place::Call(call), Probe::CountPath(_, register, plus)) => Some((call, (register, plus))),
+            (Place::Call(call), Probe::Linear { to: NOTED, .. }) if paths.runs_on(call) => Some((call, (NOTED, 0))),
             _ => None,
         });
-        Self { paths, places, ended: ended.collect() }
+        let noted = noted.collect();
+        Self { paths, places, noted }
     }
 
     fn load(&self, counters: &Counters<'m>, register: Reg) -> Value<'m> {
@@ -162,8 +173,7 @@ impl<'m> MethodLowering<'m> for CallPathRegisters<'_, 'm> {
         true
     }
 
-    /// A path begins on each unwind edge: registers are set to constants, or to what another one holds and a constant.
-    /// Which, phis say.
+    /// On each unwind edge registers are set to constants, or to what one of them holds and a constant. Which, phis say.
     fn on_unwind_edges(
         &self,
         code: &Code<'_, 'm>,
@@ -173,37 +183,57 @@ impl<'m> MethodLowering<'m> for CallPathRegisters<'_, 'm> {
     ) -> Result<(), Probe> {
         let counters = &code.counters;
         let (builder, int64) = (&counters.builder, counters.int64);
-        // Per register, what it is a copy of, and what is added on each edge.
-        let mut set: BTreeMap<Reg, (Option<Reg>, Vec<i64>)> = BTreeMap::new();
+        // Per register and edge, what it is a copy of, and what is added.
+        let mut set: BTreeMap<Reg, Vec<(Option<Reg>, i64)>> = BTreeMap::new();
         for (edge, probes) in probes.iter().enumerate() {
             for &probe in probes.iter().flatten() {
-                let Probe::Linear { to, from, times: times @ (0 | 1), plus } = probe else { return Err(probe) };
-                let of = (times == 1).then_some(from);
-                let (source, added) = set.entry(to).or_insert((of, Vec::new()));
-                if *source != of {
-                    return Err(probe);
-                }
-                added.resize(pad.predecessors.len(), 0);
-                added[edge] = plus;
+                let (to, value) = match probe {
+                    Probe::Linear { to, from, times: times @ (0 | 1), plus } => {
+                        (to, ((times == 1).then_some(from), plus))
+                    }
+                    Probe::Add(to, plus) => (to, (Some(to), plus)),
+                    _ => return Err(probe),
+                };
+                // Where nothing is said it keeps its value.
+                set.entry(to).or_insert_with(|| vec![(Some(to), 0); pad.predecessors.len()])[edge] = value;
             }
         }
-        for (register, (source, added)) in set {
+        let chosen = |values: &mut dyn Iterator<Item = i64>| {
+            let values: Vec<i64> = values.collect();
             builder.move_before(pad.first);
             let phi = builder.phi(int64);
-            for (&block, plus) in pad.predecessors.iter().zip(added) {
-                phi.add_incoming(int64.signed(plus), block);
+            for (&block, value) in pad.predecessors.iter().zip(values) {
+                phi.add_incoming(int64.signed(value), block);
             }
             builder.move_before(pad.behind);
-            let value = match source {
-                None => phi.into(),
-                Some(source) => builder.add(self.load(counters, source), phi),
+            phi.into()
+        };
+        // What registers hold is read before any is set.
+        let mut values: Vec<(Reg, Value<'m>)> = Vec::new();
+        for (&register, edges) in &set {
+            let sources: BTreeSet<Reg> = edges.iter().filter_map(|edge| edge.0).collect();
+            let added: Value<'m> = chosen(&mut edges.iter().map(|edge| edge.1));
+            let value = match &sources.into_iter().collect::<Vec<_>>()[..] {
+                [] => added,
+                &[source] => {
+                    let mut value = self.load(counters, source);
+                    if edges.iter().any(|edge| edge.0.is_none()) {
+                        let times: Value<'m> = chosen(&mut edges.iter().map(|edge| i64::from(edge.0.is_some())));
+                        value = builder.mul(value, times);
+                    }
+                    builder.add(value, added)
+                }
+                _ => return Err(Probe::constant(register, 0)),
             };
+            values.push((register, value));
+        }
+        for (register, value) in values {
             self.store(counters, register, value);
         }
         Ok(())
     }
 
-    /// The function's calls carry the numbers of the paths that end before them.
+    /// The function's calls carry the numbers of the paths that end before or in them.
     fn at_calls(&self, code: &Code<'_, 'm>) {
         if !code.unit.registers_at_calls || !notes_at_calls::can_carry(code.ir.function) {
             return;
@@ -212,7 +242,7 @@ impl<'m> MethodLowering<'m> for CallPathRegisters<'_, 'm> {
         let sites = code.facts.calls.numbered().filter(|(_, facts)| facts.is_site);
         for (site, ((id, _), &call)) in sites.zip(code.calls).enumerate() {
             let link = |flag| notes_at_calls::link(module, self.paths.function.0 | flag, site);
-            let Some(&(register, plus)) = self.ended.get(&id) else {
+            let Some(&(register, plus)) = self.noted.get(&id) else {
                 notes_at_calls::carry(module, call, &link(HAS_NONE));
                 continue;
             };

@@ -26,8 +26,9 @@ pub(super) fn write(
         let callee = |id: cotree_core::ids::FunctionId| functions[id.index()].symbol.clone();
         match at {
             AtCall::Cross(id) => writeln!(out, "  {call}: paths go on in {}", callee(id))?,
-            AtCall::Cut(Some(id)) => writeln!(out, "  {call}: the path ends, and one begins in {}", callee(id))?,
-            AtCall::Cut(None) => writeln!(out, "  {call}: the path ends, and one begins behind it")?,
+            AtCall::Begin(id) => writeln!(out, "  {call}: the path runs on past it, and one begins in {}", callee(id))?,
+            AtCall::Pass => writeln!(out, "  {call}: the path runs on past it")?,
+            AtCall::Cut => writeln!(out, "  {call}: the path ends, and one begins behind it")?,
         }
     }
     plan.probes.iter().try_for_each(|placed| write_probe(code, placed, out))?;

@@ -1,0 +1,170 @@
+//! What becomes of paths at the calls of a unit, why, and how often: every call that ran is told once.
+
+use super::IpathUnit;
+use cotree_core::facts::{Call, Callee, Function, Linkage, linker_name};
+use cotree_core::graph::strong::components;
+use cotree_core::ids::FunctionId;
+use cotree_core::method::ipath::{AtCall, Entry};
+use std::collections::{BTreeMap, HashMap};
+
+/// Why paths cross a call, or run on past it without the callee.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reason {
+    /// Paths go on in the callee and come back.
+    Crossed,
+    /// The call closes a cycle of calls: its callee begins a path of its own.
+    Recursive,
+    /// There would be more paths than numbers, or the strategy leaves the call out.
+    LeftOut,
+    /// The callee's address is taken, or other objects may call it.
+    CallersUnknown,
+    /// The call is made through a pointer.
+    Pointer,
+    /// The callee is not in the unit, or has no counters.
+    Outside,
+    /// The call may return twice: a path ends before it, and one begins behind it each time.
+    ReturnsTwice,
+}
+
+impl Reason {
+    /// All reasons, in the order in which they are told.
+    pub const ALL: [Self; 7] = [
+        Self::Crossed,
+        Self::Recursive,
+        Self::LeftOut,
+        Self::CallersUnknown,
+        Self::Pointer,
+        Self::Outside,
+        Self::ReturnsTwice,
+    ];
+
+    /// The field in JSON.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Crossed => "crossed",
+            Self::Recursive => "recursive",
+            Self::LeftOut => "left_out",
+            Self::CallersUnknown => "callers_unknown",
+            Self::Pointer => "pointer",
+            Self::Outside => "outside",
+            Self::ReturnsTwice => "returns_twice",
+        }
+    }
+
+    /// The words of tables.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Crossed => "crossed",
+            Self::Recursive => "recursive",
+            Self::LeftOut => "left out, so that numbers fit",
+            Self::CallersUnknown => "callee may be called from elsewhere",
+            Self::Pointer => "through a pointer",
+            Self::Outside => "of code without counters",
+            Self::ReturnsTwice => "may return twice",
+        }
+    }
+}
+
+/// How many calls there are with a reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Calls {
+    /// In the code.
+    pub calls: u64,
+    /// How often they were made.
+    pub made: u128,
+}
+
+/// The calls of the functions with paths, by reason.
+#[must_use]
+pub fn by_reason(of: &IpathUnit<'_>) -> BTreeMap<Reason, Calls> {
+    let program = &of.unit.map.program;
+    let modules = program.modules.iter().enumerate();
+    let functions: Vec<(usize, &Function)> =
+        modules.flat_map(|(module, facts)| facts.functions.iter().map(move |function| (module, function))).collect();
+    let mut names: HashMap<&str, Vec<FunctionId>> = HashMap::new();
+    for (number, (_, function)) in functions.iter().enumerate() {
+        names.entry(linker_name(&function.symbol)).or_default().push(FunctionId::new(number));
+    }
+    // The function of that name that a module sees.
+    let find = |module: usize, name: &str| {
+        let all = names.get(name)?;
+        let seen = |own: bool| {
+            all.iter().copied().find(|id| {
+                let (home, function) = functions[id.index()];
+                if own { home == module } else { function.linkage != Linkage::Internal }
+            })
+        };
+        seen(true).or_else(|| seen(false))
+    };
+    // Functions that code without counters calls, or calls of which nobody is certain.
+    let mut called_unseen = vec![false; functions.len()];
+    for &(module, function) in &functions {
+        let unseen = |call: &&Call| function.untouched.is_some() || call.callee_uncertain;
+        let names = function.calls.iter().filter(unseen).filter_map(Call::callee_name);
+        names.filter_map(|name| find(module, name)).for_each(|callee| called_unseen[callee.index()] = true);
+    }
+    let unknown = |callee: FunctionId| functions[callee.index()].1.address_taken || called_unseen[callee.index()];
+    let cycles = Cycles::new(of, &functions, find);
+    let mut found: BTreeMap<Reason, Calls> = BTreeMap::new();
+    for (number, &(module, function)) in functions.iter().enumerate() {
+        let key = &of.plan.functions[number].key;
+        if key.entry == Entry::Unmeasured {
+            continue;
+        }
+        let flow = of.unit.function(FunctionId::new(number)).and_then(|function| function.flow());
+        for (call, facts) in function.calls.numbered() {
+            if facts.is_marker() || facts.callee == Callee::Assembly {
+                continue;
+            }
+            let at = key.calls.binary_search_by_key(&call, |at| at.0).ok().map(|at| key.calls[at].1);
+            let callee = facts.callee_name().and_then(|name| find(module, name));
+            let reason = match (at, callee) {
+                (Some(AtCall::Cross(_)), _) => Reason::Crossed,
+                (Some(AtCall::Cut), _) => Reason::ReturnsTwice,
+                _ if facts.callee == Callee::Indirect => Reason::Pointer,
+                (_, Some(callee)) => match of.plan.functions[callee.index()].key.entry {
+                    Entry::Unmeasured => Reason::Outside,
+                    Entry::Alone if unknown(callee) => Reason::CallersUnknown,
+                    _ if cycles.closes(FunctionId::new(number), callee) => Reason::Recursive,
+                    _ => Reason::LeftOut,
+                },
+                (_, None) => Reason::Outside,
+            };
+            let slot = found.entry(reason).or_default();
+            slot.calls += 1;
+            slot.made += flow.as_ref().map_or(0, |flow| u128::from(flow.call(call)));
+        }
+    }
+    found
+}
+
+/// The cycles of calls by name.
+struct Cycles {
+    /// Per function, the number of its strongly connected component.
+    component: Vec<u32>,
+}
+
+impl Cycles {
+    fn new(
+        of: &IpathUnit<'_>,
+        functions: &[(usize, &Function)],
+        find: impl Fn(usize, &str) -> Option<FunctionId>,
+    ) -> Self {
+        let calls = |(number, &(module, function)): (usize, &(usize, &Function))| {
+            let key = &of.plan.functions[number].key;
+            let named = function.calls.iter().filter(|_| key.entry != Entry::Unmeasured);
+            let callees = named.filter_map(|call| find(module, call.callee_name()?));
+            callees.map(FunctionId::index).collect::<Vec<usize>>()
+        };
+        let callees: Vec<Vec<usize>> = functions.iter().enumerate().map(calls).collect();
+        let component = components(functions.len(), |function, n| callees[function].get(n).map(|&callee| Some(callee)));
+        Self { component }
+    }
+
+    /// Is the call part of a cycle?
+    fn closes(&self, caller: FunctionId, callee: FunctionId) -> bool {
+        self.component[caller.index()] == self.component[callee.index()]
+    }
+}
