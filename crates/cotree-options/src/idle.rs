@@ -79,7 +79,7 @@ mod tests {
             "--profile path --interprocedural-flow off",
             "--profile events=loads --event-costs f",
             "--profile calls --event-costs f",
-            "--profile ipath --carry stack",
+            "--profile edge --carry stack",
         ] {
             assert_eq!(idle(line).lines().count(), 1, "{line}: {}", idle(line));
         }

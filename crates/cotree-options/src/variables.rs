@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn known_names_and_those_of_others_are_none() {
-        let names = ["COTREE_FILE", "COTREE_PENDING", "COTREE_HOST_TEST_KEY", "COTREE_KEEP_TEMPS", "PATH", "XCOTREE_A"];
+        let names = ["COTREE_FILE", "COTREE_CARRY", "COTREE_HOST_TEST_KEY", "COTREE_KEEP_TEMPS", "PATH", "XCOTREE_A"];
         assert_eq!(said(&names), []);
     }
 }
