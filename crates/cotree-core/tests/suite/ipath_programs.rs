@@ -13,6 +13,7 @@ use cotree_core::method::ipath::{
     self, AtCall, Ended, Entry, IpathMethod, IpathOptions, NOTED, Strategy as Which, UnitIpathPlan,
 };
 use cotree_core::method::path::classes::{Class, EdgeClasses};
+use cotree_core::method::path::cuts::necessary;
 use cotree_core::profile::EarlyExits;
 use cotree_core::weight::weighting::Weighting;
 use proptest::prelude::*;
@@ -341,6 +342,33 @@ proptest! {
             let path = recovered.numbering.path(number).unwrap();
             prop_assert_eq!(recovered.numbering.number(&path), Some(number));
             prop_assert!(active_suffix(&recovered.numbering, &path) < path.len());
+        }
+    }
+
+    /// No path ends where one of a path profile runs on: so what that tells together, this does, too. Only a loop that
+    /// is closed by an exception is cut in its landing pad, and not on that edge.
+    #[test]
+    fn context_profiles_are_as_fine_as_path_profiles(
+        (program, seed) in programs_of_llvm().prop_map(|(program, seed)| (with_invokes(program), seed)),
+    ) {
+        let life = Life { threads: 1, signals: false, jumps_anywhere: false };
+        let plan = ipath::plan(&inputs(&program, seed, life), IpathMethod::Context, IpathOptions::default()).unwrap();
+        for ((function, cfg), plan) in program.functions.iter().zip(&program.graphs).zip(&plan.functions) {
+            let (key, classes) = (&plan.key, EdgeClasses::new(function, cfg));
+            let path = necessary(function, cfg, &classes);
+            for &edge in &key.cuts.edges {
+                let at_block = path.blocks.contains(&cfg.dst(edge));
+                prop_assert!(at_block || path.edges.contains(&edge) || cfg.src(edge) == cfg.dst(edge), "{edge}");
+            }
+            let caught = |edge: &Edge| function.edges[*edge].kind == EdgeKind::InvokeUnwind;
+            let again: Vec<Block> = path.edges.iter().filter(|edge| caught(edge)).map(|&edge| cfg.dst(edge)).collect();
+            let to_itself = |block: Block| cfg.preds(block).iter().any(|edge| cfg.src(*edge) == block && caught(edge));
+            for &block in &key.cuts.blocks {
+                prop_assert!(path.blocks.contains(&block) || again.contains(&block) || to_itself(block), "{block}");
+            }
+            for &(call, at) in &key.calls {
+                prop_assert!(at != AtCall::Cut || path.blocks.contains(&function.calls[call].block), "{call}");
+            }
         }
     }
 

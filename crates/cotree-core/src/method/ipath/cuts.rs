@@ -13,7 +13,7 @@ use super::graph::{ENTRY, FlowGraph, GENTRY};
 use super::numbering::{Numbering, Shape};
 use super::psi_rho::{PsiRho, Summary};
 use super::supergraph::{Crossing, FunctionInput, callees, crossings};
-use super::types::{AtCall, Entry, FunctionKey, IpathOptions};
+use super::types::{AtCall, Entry, FunctionKey, IpathOptions, MOST_PATHS};
 use crate::facts::{EdgeKind, Function};
 use crate::graph::cfg::Cfg;
 use crate::graph::dfs::Dfs;
@@ -29,8 +29,8 @@ use rayon::prelude::*;
 pub const MOST_LENGTH: u64 = 1 << 14;
 
 /// How many paths within a function are left by cuts at its cold edges; the next of these limits is tried if the budget
-/// is too small for that.
-const WITHIN_FUNCTIONS: [u64; 5] = [1 << 30, 1 << 20, 1 << 10, 1 << 5, 1];
+/// is too small for that. At first as many as path profiles leave, so that no path ends where those run on.
+const WITHIN_FUNCTIONS: [u64; 6] = [u64::MAX, 1 << 30, 1 << 20, 1 << 10, 1 << 5, 1];
 /// By how much the limit of a function is lowered each time.
 const STEP: u64 = 16;
 
@@ -49,17 +49,21 @@ pub(super) fn choose(
         functions.iter().map(|at| at.as_ref().map(|at| Shape { function: at.function, cfg: &at.cfg })).collect();
     let numbered = |keys: &[FunctionKey]| Numbering::new(&shapes, &keys.iter().collect::<Vec<_>>(), piecewise);
     for (attempt, within) in WITHIN_FUNCTIONS.into_iter().enumerate() {
-        let within = within.min(options.budget).min(options.function);
+        let within = if options.budget == MOST_PATHS { within } else { within.min(options.budget) };
         let chooser = Chooser::new(functions, [&callees, &wanted], within, piecewise);
         let most = options.budget.min(options.function);
         let limits = || std::iter::successors(Some(most), |&limit| (limit > 0).then_some(limit / STEP));
-        // An array for all paths is worth some calls, unless the user has said how many paths there may be.
+        // An array for all paths is worth some calls, unless the user has said how many paths there may be. Functions
+        // that have too many by themselves stay out of it.
         let all_in_array = attempt == 0 && options.function < options.budget && options.array < options.budget;
-        let tried = limits().filter(|&limit| all_in_array && limit > 0).map(|limit| (limit, options.array));
-        for (limit, most) in tried.chain(limits().map(|limit| (limit, options.budget))) {
+        let tried = limits().filter(|&limit| all_in_array && limit > 0).map(|limit| (limit, true));
+        for (limit, in_array) in tried.chain(limits().map(|limit| (limit, false))) {
             let mut keys = chooser.keys(&chooser.within(limit));
             match numbered(&keys) {
-                Ok(numbering) if numbering.paths <= most => {
+                Ok(numbering)
+                    if numbering.paths <= options.budget
+                        && (!in_array || paths_of_small(&numbering, options.function) <= options.array) =>
+                {
                     chooser.bring_to_front(&mut keys, &numbering, options.array);
                     return Ok(keys);
                 }
@@ -287,6 +291,13 @@ impl<'a> Chooser<'a> {
         let facts = self.functions[function.index()].as_ref().and_then(|at| at.function.calls.get(call));
         facts.map_or(0.0, |call| self.frequency[function.index()] * weight(self.functions, function, call.block))
     }
+}
+
+/// How many paths begin in functions in which at most so many do.
+fn paths_of_small(numbering: &Numbering, most: u64) -> u64 {
+    let ends = numbering.starts.iter().skip(1).map(|start| start.value).chain([numbering.paths]);
+    let paths = numbering.starts.iter().zip(ends).map(|(start, end)| end - start.value);
+    paths.filter(|&paths| paths <= most).fold(0, u64::saturating_add)
 }
 
 /// The landing pads that lead to their own invokes. Paths are counted there, since none is on an unwind edge.
