@@ -29,8 +29,6 @@ pub struct UnitFacts<'a> {
     pub callers_known: Vec<bool>,
     /// Does its code count its entries in any case, to find out which thread it runs on?
     pub check_thread: Vec<bool>,
-    /// May signal handlers run it?
-    pub interruptible: Vec<bool>,
     /// The counts of an earlier run.
     pub previous: Vec<Option<&'a FunctionProfile>>,
     /// May a call by name of a function that others can see reach a function of that name elsewhere? So it is in shared
@@ -50,7 +48,6 @@ impl<'a> UnitFacts<'a> {
             variables: Vec::new(),
             callers_known: Vec::new(),
             check_thread: Vec::new(),
-            interruptible: Vec::new(),
             previous: Vec::new(),
             preemptible: false,
             queried: false,

@@ -46,7 +46,7 @@ fn plan(functions: &[Function], callers: &[&[(u32, u32)]], method: IpathMethod) 
         let cfg = function.cfg().unwrap();
         let weighting = Weighting::uniform(&cfg);
         let callers = callers.iter().map(|&(function, call)| (FunctionId(function), CallId(call))).collect();
-        Some(FunctionInput { function, cfg, weighting, module: 0, in_handlers: false, callers: Some(callers) })
+        Some(FunctionInput { function, cfg, weighting, module: 0, callers: Some(callers) })
     };
     let functions: &'static [Function] = functions.to_vec().leak();
     let inputs: Vec<_> = functions.iter().zip(callers).map(input).collect();

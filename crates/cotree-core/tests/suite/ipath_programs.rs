@@ -76,8 +76,7 @@ fn inputs(program: &Program, seed: u64, life: Life) -> Vec<Option<FunctionInput<
         let weight = |e: Edge| (seed.rotate_left(((number * 31 + e.index()) % 64) as u32) % 17) as f64;
         let weighting = Weighting::new(&cfg, cfg.edges().map(weight).collect());
         let callers = (!program.roots[number]).then(|| callers(program, number));
-        // Whatever a handler can reach may run in one.
-        Some(FunctionInput { function, cfg, weighting, module: number % 2, in_handlers: life.signals, callers })
+        Some(FunctionInput { function, cfg, weighting, module: number % 2, callers })
     };
     (0..program.functions.len()).map(input).collect()
 }

@@ -64,7 +64,6 @@ impl<'a> AnalysedUnit<'a> {
             variables: affine_variables(&modules),
             callers_known,
             check_thread: if access == Access::Segment { foreign.clone() } else { Vec::new() },
-            interruptible: handlers.may_run.clone(),
             previous: previous.collect(),
             preemptible: setting.shared || setting.link.is_none(),
             queried: queries_events(&setting, &modules),

@@ -164,6 +164,61 @@ int main(void) {
     }
 }
 
+/// Nothing in the program says that a handler calls it: a library that has no counters does.
+#[test]
+fn handlers_of_libraries_run_what_paths_cross() {
+    let library = r#"
+#include <signal.h>
+#include <sys/time.h>
+static void (*back)(int);
+static int turns;
+static void handler(int number) { back(turns++); }
+void install(void (*call)(int)) {
+  back = call;
+  signal(SIGALRM, handler);
+  struct itimerval often = { { 0, 60 }, { 0, 60 } };
+  setitimer(ITIMER_REAL, &often, 0);
+}
+"#;
+    let program = r#"
+extern void install(void (*)(int));
+static volatile int sink, handled;
+__attribute__((noinline)) static int leaf(int n) { if (n & 1) return n + 1; return n; }
+__attribute__((noinline)) static void back(int n) { sink += leaf(n); handled++; }
+int main(void) { install(back); for (int i = 0; handled < 2000; i++) sink += leaf(i) + leaf(i + 1); return 0; }
+"#;
+    let project = Project::new(&[("l.c", library), ("p.c", program)]);
+    succeed(project.command("gcc").args(["-O1", "-shared", "-fPIC", "l.c", "-o", "libl.so"]));
+    for method in ["ipath", "ipath-piecewise"] {
+        project.ok(&format!("--profile {method} --verify cc -O1 -g p.c -L. -ll -Wl,-rpath,. -o p"));
+        succeed(project.command(project.path("p")).env("COTREE_FILE", "p.cotree"));
+        let said = project.ok("verify --strict p.cotree");
+        assert!(said.contains("0 functions not vouched for, 0 counts differ"), "{method}: {said}");
+    }
+}
+
+/// The compiler calls hooks before a function has read what its caller says, and behind what it has written.
+#[test]
+fn hooks_where_functions_begin_and_end_run_what_paths_cross() {
+    let source = r#"
+#define HOOK __attribute__((no_instrument_function, noinline))
+volatile int sink;
+HOOK static int deep(int n) { if (n & 1) sink++; return n; }
+HOOK static void hook(int n) { if (n & 2) sink += deep(n); else sink -= deep(n + 1); }
+HOOK void __cyg_profile_func_enter(void *f, void *c) { static int k; hook(k++); }
+HOOK void __cyg_profile_func_exit(void *f, void *c) { static int k; hook(k++); }
+__attribute__((noinline)) static int leaf(int n) { if (n & 1) return n * 3; if (n & 2) sink++; return n; }
+__attribute__((noinline)) static int mid(int n) { if (n & 4) return leaf(n) + leaf(n + 1); return leaf(n ^ 1); }
+int main(void) { for (int i = 0; i < 100; i++) sink += mid(i); return 0; }
+"#;
+    let project = Project::new(&[("p.c", source)]);
+    for hooks in ["-finstrument-functions-after-inlining", "-finstrument-functions"] {
+        paths(&project, &format!("ipath --verify cc -O2 {hooks}"));
+        let said = project.ok("verify --strict p.cotree");
+        assert!(said.contains("0 functions not vouched for, 0 counts differ"), "{hooks}: {said}");
+    }
+}
+
 /// What a fault ends between two calls takes the path with it, and so whatever else is on that path.
 #[test]
 fn a_fault_leaves_doubt_about_all_that_its_path_may_have_crossed() {

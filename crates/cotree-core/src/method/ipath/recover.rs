@@ -7,6 +7,7 @@ use super::decode::{Step, active_suffix};
 use super::error::IpathError;
 use super::graph::Role;
 use super::numbering::{Numbering, Shape, only_paths};
+use super::supergraph::joined;
 use super::types::{AtCall, Entry, UnitIpathPlan};
 use crate::graph::cfg::Cfg;
 use crate::ids::{Block, Edge, FunctionId, IdMap, Site};
@@ -87,13 +88,15 @@ pub fn recover(
         let steps = numbering.path(number).ok_or(IpathError::NoSuchPath(number, numbering.paths))?;
         add_path(&numbering, shapes, &steps, i128::from(count), &mut flows);
     }
+    // What a path that is not known has executed may be anywhere that it could cross into.
+    let unknown = joined(&plan.keys(), unknown);
+    let damaged = joined(&plan.keys(), damaged);
     let nothing = EarlyExits::default();
     let profile = |(index, (flows, shape)): (usize, (Flows, &Option<Shape<'_>>))| {
         let shape = shape.filter(|_| plan.functions[index].key.entry != Entry::Unmeasured)?;
         let mut profile = profile(shape, flows, early.get(index).unwrap_or(&nothing));
-        // What a path has executed that is not known may be anywhere.
-        profile.flaws.extend(unknown.then_some(Flaw::UnknownExit));
-        profile.flaws.extend(damaged.then_some(Flaw::Damaged));
+        profile.flaws.extend(unknown[index].then_some(Flaw::UnknownExit));
+        profile.flaws.extend(damaged[index].then_some(Flaw::Damaged));
         Some(profile)
     };
     let functions = flows.into_iter().zip(shapes).enumerate().map(profile).collect();
@@ -103,17 +106,17 @@ pub fn recover(
 /// The paths of activations that ended early.
 struct Ends {
     paths: Vec<(u64, i64)>,
-    /// The path of some is not known.
-    unknown: bool,
-    /// Some number was of no path that ends there.
-    damaged: bool,
+    /// The functions in which some ended whose path is not known.
+    unknown: Vec<FunctionId>,
+    /// Those where some number was of no path that ends there.
+    damaged: Vec<FunctionId>,
 }
 
 /// Finds them. What was under way in a crossed call is part of the callee's path; before a call that cuts, the path has
 /// been counted.
 fn ends(numbering: &Numbering, shapes: &[Option<Shape<'_>>], plan: &UnitIpathPlan, ended: &[Ended]) -> Ends {
     let mut paths: BTreeMap<u64, i64> = BTreeMap::new();
-    let (mut unknown, mut damaged) = (false, false);
+    let (mut unknown, mut damaged) = (Vec::new(), Vec::new());
     let mut only: BTreeMap<FunctionId, Vec<Option<u64>>> = BTreeMap::new();
     for &Ended { function, site, number, count } in ended {
         let key = plan.functions.get(function.index()).map(|plan| &plan.key);
@@ -131,12 +134,12 @@ fn ends(numbering: &Numbering, shapes: &[Option<Shape<'_>>], plan: &UnitIpathPla
             only[graph.src(arc)]?.checked_add(value)
         });
         let Some(number) = known.or(number.map(i64::cast_unsigned)) else {
-            unknown |= count != 0;
+            unknown.extend((count != 0).then_some(function));
             continue;
         };
         let last = numbering.path(number).and_then(|steps| steps.last().copied());
         if end.is_none() || last != end.map(|arc| Step::Along(function, arc)) {
-            damaged |= count != 0;
+            damaged.extend((count != 0).then_some(function));
             continue;
         }
         let slot = paths.entry(number).or_default();

@@ -6,8 +6,9 @@
 //! in it may return twice, as what its landing pad would go on with is not one thing). All other functions begin paths
 //! of their own.
 //!
-//! A signal handler may run between a caller's words and the callee that reads them. So what a handler may begin with
-//! saves the words when it is entered, and gives them back when it returns (§9.2.1; [`keeps_words`]).
+//! Other code may run between a caller's words and the callee that reads them: a signal handler, also one of a library
+//! that calls back, or hooks that the compiler puts where functions begin and end. So what others may enter saves the
+//! words when it begins, and gives them back when it returns (§9.2.1; [`keeps_words`]).
 //!
 //! Recursive calls are those of backedges of a depth-first search of the call graph, which need not be reducible
 //! (§3.2).
@@ -29,8 +30,6 @@ pub struct FunctionInput<'a> {
     pub weighting: Weighting,
     /// The number of its module.
     pub module: usize,
-    /// A signal handler may run it.
-    pub in_handlers: bool,
     /// Every call of it, if all are known.
     pub callers: Option<Vec<(FunctionId, CallId)>>,
 }
@@ -82,9 +81,9 @@ pub fn joined(keys: &[&FunctionKey], lost: impl IntoIterator<Item = FunctionId>)
     found
 }
 
-/// The functions that keep the words that pass paths, one flag per function: a handler may begin with them, and they
-/// call functions of which all callers are known, so that words may be written. All other functions that they call do
-/// that by themselves, and so does what is called in tail position, when the words have been given back.
+/// The functions that keep the words that pass paths, one flag per function: code that we don't see may enter them, and
+/// they call functions of which all callers are known, so that words may be written. All other functions that they call
+/// do that by themselves, and so does what is called in tail position, when the words have been given back.
 #[must_use]
 pub fn keeps_words(functions: &[Option<FunctionInput<'_>>]) -> Vec<bool> {
     let callers = || functions.iter().flatten().flat_map(|at| at.callers.iter().flatten());
@@ -97,7 +96,7 @@ pub fn keeps_words(functions: &[Option<FunctionInput<'_>>]) -> Vec<bool> {
     for (keeps, at) in keeps.iter_mut().zip(functions) {
         *keeps &= at.as_ref().is_some_and(|at| {
             let calls = at.callers.as_deref().unwrap_or_default();
-            at.in_handlers && (calls.is_empty() || !calls.iter().all(stays))
+            calls.is_empty() || !calls.iter().all(stays)
         });
     }
     keeps

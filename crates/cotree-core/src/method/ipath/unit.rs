@@ -24,7 +24,6 @@ pub(crate) fn plan_unit(method: IpathMethod, planner: &Planner<'_>) -> Result<Un
             cfg: at.cfg,
             weighting: at.weighting,
             module: modules[number],
-            in_handlers: facts.interruptible.get(number).copied().unwrap_or(false),
             // One without callers may have any.
             callers: callers.get(number).filter(|callers| !callers.is_empty()).cloned(),
         }))
