@@ -190,12 +190,11 @@ fn counts_of(functions: &[Function], plan: &UnitIpathPlan, script: &[Action]) ->
     counts
 }
 
+/// Numbers of paths with their counts.
+type Counts = Vec<(u64, u64)>;
+
 /// The counts of paths, as [`counts_of`] gives them, and those of paths that ended in calls.
-fn all_counts_of(
-    functions: &[Function],
-    plan: &UnitIpathPlan,
-    script: &[Action],
-) -> (Vec<(u64, u64)>, Vec<(u64, i64)>) {
+fn all_counts_of(functions: &[Function], plan: &UnitIpathPlan, script: &[Action]) -> (Counts, Vec<(u64, i64)>) {
     let cfgs: Vec<_> = functions.iter().map(|f| f.cfg().unwrap()).collect();
     let script: Vec<_> = script.iter().map(|&action| (Thread(0), action)).collect();
     let outcome = Process::new(functions.iter().zip(&cfgs)).with_plans(&plan.functions).run(&script).unwrap();
@@ -259,8 +258,8 @@ fn a_recursive_call_begins_a_path_and_the_caller_s_runs_on() {
     assert_eq!(counts_of(&functions, &plan, &script), [(0, 1), (2, 1), (3, 1)]);
 }
 
-/// One call is not crossed of three functions that call each other in a circle, and which one follows from where the search
-/// begins.
+/// One call is not crossed of three functions that call each other in a circle, and which one follows from where the
+/// search begins.
 #[test]
 fn a_cycle_of_calls_is_opened_once() {
     let one = || function(1, &[(0, 1)], &[0]);

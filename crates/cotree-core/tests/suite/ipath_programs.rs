@@ -70,7 +70,7 @@ fn callers(program: &Program, callee: usize) -> Vec<(FunctionId, CallId)> {
     callers
 }
 
-fn inputs(program: &Program, seed: u64, life: Life) -> Vec<Option<FunctionInput<'_>>> {
+fn inputs(program: &Program, seed: u64) -> Vec<Option<FunctionInput<'_>>> {
     let input = |number: usize| {
         let (function, cfg) = (&program.functions[number], program.graphs[number].clone());
         let weight = |e: Edge| (seed.rotate_left(((number * 31 + e.index()) % 64) as u32) % 17) as f64;
@@ -303,7 +303,7 @@ proptest! {
         (method, options) in methods(),
     ) {
         let Some(script) = program.script(seed, life) else { return Ok(()) };
-        let inputs = inputs(&program, seed, life);
+        let inputs = inputs(&program, seed);
         let plan = match ipath::plan(&inputs, method, options) {
             Ok(plan) => plan,
             Err(ipath::IpathError::TooManyPaths(_)) if options.budget < ipath::MOST_PATHS => return Ok(()),
@@ -350,8 +350,7 @@ proptest! {
     fn context_profiles_are_as_fine_as_path_profiles(
         (program, seed) in programs_of_llvm().prop_map(|(program, seed)| (with_invokes(program), seed)),
     ) {
-        let life = Life { threads: 1, signals: false, jumps_anywhere: false };
-        let plan = ipath::plan(&inputs(&program, seed, life), IpathMethod::Context, IpathOptions::default()).unwrap();
+        let plan = ipath::plan(&inputs(&program, seed), IpathMethod::Context, IpathOptions::default()).unwrap();
         for ((function, cfg), plan) in program.functions.iter().zip(&program.graphs).zip(&plan.functions) {
             let (key, classes) = (&plan.key, EdgeClasses::new(function, cfg));
             let path = necessary(function, cfg, &classes);
@@ -377,8 +376,7 @@ proptest! {
         (program, seed) in programs_of_llvm().prop_map(|(program, seed)| (with_invokes(program), seed)),
         (method, options) in methods(),
     ) {
-        let life = Life { threads: 1, signals: false, jumps_anywhere: false };
-        let inputs = inputs(&program, seed, life);
+        let inputs = inputs(&program, seed);
         let Ok(plan) = ipath::plan(&inputs, method, options) else { return Ok(()) };
         let numbering = Numbering::new(&shapes(&program), &plan.keys(), method.is_piecewise()).unwrap();
         let mut seen = HashSet::new();
@@ -408,8 +406,7 @@ proptest! {
         changes in prop::collection::vec((any::<u16>(), 0..7u8, any::<u16>()), 0..6),
         numbers in prop::collection::vec((any::<u64>(), any::<u64>(), 0..64u32), 0..20),
     ) {
-        let life = Life { threads: 1, signals: false, jumps_anywhere: false };
-        let Ok(mut plan) = ipath::plan(&inputs(&program, seed, life), method, options) else { return Ok(()) };
+        let Ok(mut plan) = ipath::plan(&inputs(&program, seed), method, options) else { return Ok(()) };
         for (function, what, by) in changes {
             let count = plan.functions.len();
             let key = &mut plan.functions[usize::from(function) % count].key;
@@ -456,7 +453,7 @@ fn paths_cross_many_calls() {
         let program = with_invokes(program);
         let life = Life { threads: 2, signals: false, jumps_anywhere: false };
         let Some(script) = program.script(seed, life) else { continue };
-        let inputs = inputs(&program, seed, life);
+        let inputs = inputs(&program, seed);
         let plan = ipath::plan(&inputs, IpathMethod::Context, IpathOptions::default()).unwrap();
         let outcome = program.process().with_plans(&plan.functions).run(&script).unwrap();
         for (&(caller, call, _), &count) in &outcome.truth.callees {

@@ -250,8 +250,8 @@ impl Numbering {
     }
 }
 
-/// Per node of a function whose activations begin paths, the number of the path to there, if it is the only one: the sum
-/// of the values so far.
+/// Per node of a function whose activations begin paths, the number of the path to there, the sum of the values so far,
+/// if it is the only one.
 pub(super) fn only_paths(numbers: &FunctionNumbers) -> Vec<Option<u64>> {
     /// Number, and numValidCompsFromExit; or there are several.
     #[derive(Clone, Copy)]

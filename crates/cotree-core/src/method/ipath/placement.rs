@@ -3,8 +3,8 @@
 //! A caller writes the number of its path so far and numValidCompsFromExit of its callee into two words of the thread's
 //! slab, just before the call; the callee reads them first of all. Before it returns, it writes the number with which
 //! the path comes back, and the caller reads that just behind the call. What other code enters in between gives both
-//! words back. At other calls of that callee the caller writes where the paths of Entry_global to it begin, and
-//! counts the path that comes back.
+//! words back. At other calls of that callee the caller writes where the paths of Entry_global to it begin, and counts
+//! the path that comes back.
 //!
 //! Before each call in which the activation may end, a register gets the number of the path that ends there
 //! ([`super::NOTED`]), for whoever walks the dying stack.

@@ -52,7 +52,7 @@ pub fn entered_with_path(functions: &[Option<FunctionInput<'_>>]) -> Vec<bool> {
         let callers = at.callers.as_deref().unwrap_or_default();
         !callers.is_empty()
             && callers.iter().all(|caller| call(caller).is_some_and(hands_over))
-            && at.function.calls.iter().all(|call| !call.must_tail && !(call.returns_twice && call.terminator))
+            && at.function.calls.iter().all(|call| !(call.must_tail || call.returns_twice && call.terminator))
     };
     functions.iter().map(|at| at.as_ref().is_some_and(is)).collect()
 }

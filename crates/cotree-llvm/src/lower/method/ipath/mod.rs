@@ -173,7 +173,7 @@ impl<'m> MethodLowering<'m> for CallPathRegisters<'_, 'm> {
         true
     }
 
-    /// On each unwind edge registers are set to constants, or to what one of them holds and a constant. Which, phis say.
+    /// On each unwind edge registers are set to constants, or to what one of them holds and a constant. Phis say which.
     fn on_unwind_edges(
         &self,
         code: &Code<'_, 'm>,
