@@ -108,7 +108,7 @@ struct Ends {
     paths: Vec<(u64, i64)>,
     /// The functions in which some ended whose path is not known.
     unknown: Vec<FunctionId>,
-    /// Those where some number was of no path that ends there.
+    /// The functions in which some number was of no path that ends there.
     damaged: Vec<FunctionId>,
 }
 
