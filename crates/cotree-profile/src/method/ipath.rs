@@ -8,7 +8,9 @@ use cotree_core::facts::Function;
 use cotree_core::graph::cfg::Cfg;
 use cotree_core::ids::FunctionId;
 use cotree_core::method::ipath::numbering::Shape;
-use cotree_core::method::ipath::{Ended, Entry, IpathTables, UnitIpathPlan, UnitIpathProfile, recover as recover_unit};
+use cotree_core::method::ipath::{
+    AtCall, Ended, Entry, IpathTables, UnitIpathPlan, UnitIpathProfile, recover as recover_unit,
+};
 use cotree_core::method::{MethodTables, RecoverError};
 use cotree_core::profile::EarlyExits;
 use cotree_core::unit::Layout;
@@ -62,8 +64,7 @@ pub(super) fn recover(
 fn ended(binary: &BinaryFile, counts: &UnitCounts, counted: &PathCounts, unit: &UnitIpathPlan) -> Vec<Ended> {
     let runs_on = |function: FunctionId, site| {
         let Some(call) = binary.function(function).calls.call_of(site) else { return false };
-        let calls = &unit.functions[function.index()].key.calls;
-        calls.binary_search_by_key(&call, |at| at.0).is_ok_and(|at| calls[at].1.runs_on())
+        unit.functions[function.index()].key.at(call).is_some_and(AtCall::runs_on)
     };
     let mut all = Vec::new();
     for (function, found) in abandoned(binary, counts, counted, runs_on) {

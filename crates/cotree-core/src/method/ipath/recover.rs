@@ -122,8 +122,7 @@ fn ends(numbering: &Numbering, shapes: &[Option<Shape<'_>>], plan: &UnitIpathPla
         let key = plan.functions.get(function.index()).map(|plan| &plan.key);
         let call = shapes.get(function.index()).and_then(Option::as_ref).and_then(|at| at.function.calls.call_of(site));
         let (Some(key), Some(call), Some(numbers)) = (key, call, numbering.of(function)) else { continue };
-        let here = key.calls.binary_search_by_key(&call, |at| at.0).map(|at| key.calls[at].1);
-        if !here.is_ok_and(AtCall::runs_on) {
+        if !key.at(call).is_some_and(AtCall::runs_on) {
             continue;
         }
         let graph = &numbers.graph;

@@ -204,6 +204,14 @@ pub struct FunctionKey {
     pub front: bool,
 }
 
+impl FunctionKey {
+    /// What becomes of the path at a call, if anything is said of it.
+    #[must_use]
+    pub fn at(&self, call: CallId) -> Option<AtCall> {
+        self.calls.binary_search_by_key(&call, |at| at.0).ok().map(|at| self.calls[at].1)
+    }
+}
+
 /// The plan of one function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IpathPlan {

@@ -63,8 +63,7 @@ impl<'a> RegisterPrediction<'a> {
                     let Some((key, call)) = keys.get(function.index()).zip(facts.calls.call_of(site)) else {
                         return false;
                     };
-                    let at = key.calls.binary_search_by_key(&call, |at| at.0).ok();
-                    at.is_some_and(|at| !matches!(key.calls[at].1, AtCall::Cross(_)))
+                    key.at(call).is_some_and(|at| !matches!(at, AtCall::Cross(_)))
                 }
             }
         };

@@ -118,7 +118,7 @@ pub fn by_reason(of: &IpathUnit<'_>) -> BTreeMap<Reason, Calls> {
             if facts.is_marker() || facts.callee == Callee::Assembly {
                 continue;
             }
-            let at = key.calls.binary_search_by_key(&call, |at| at.0).ok().map(|at| key.calls[at].1);
+            let at = key.at(call);
             let callee = facts.callee_name().and_then(|name| find(module, name));
             let reason = match (at, callee) {
                 (Some(AtCall::Cross(_)), _) => Reason::Crossed,

@@ -204,8 +204,7 @@ impl<'a> Across<'a> {
 
     fn at_call(&self, at: &Activation, open: &[(FunctionId, CallId)]) -> PathTaken {
         let Some(plan) = self.of.plan.functions.get(at.function.index()) else { return PathTaken::Unknown };
-        let here = plan.key.calls.iter().find(|here| here.0 == at.call);
-        if let Some((_, AtCall::Cross(_))) = here {
+        if let Some(AtCall::Cross(_)) = plan.key.at(at.call) {
             return PathTaken::OfTheNext;
         }
         let path = |number: u64| self.of.path(number, 1).map_or(PathTaken::Unknown, |path| PathTaken::Path(path.parts));

@@ -12,7 +12,7 @@ use crate::lower::counters::Counters;
 use crate::lower::landing_pad::LandingPad;
 use crate::lower::notes_at_calls::{self, HAS_NONE};
 use cotree_core::ids::{CallId, FunctionId, Word};
-use cotree_core::method::ipath::{ANY, FunctionKey, IpathTables, NOTED, UnitIpathPlan};
+use cotree_core::method::ipath::{ANY, AtCall, FunctionKey, IpathTables, NOTED, UnitIpathPlan};
 use cotree_core::plan::FunctionPlan;
 use cotree_core::probe::{Place, PlacedProbe, Probe, Reg};
 use cotree_rt::layout::TO_ZEROS;
@@ -40,8 +40,7 @@ impl<'a> CallPaths<'a> {
 
     /// Whether paths run on past the call without its callee.
     fn runs_on(&self, call: CallId) -> bool {
-        let calls = &self.key.calls;
-        calls.binary_search_by_key(&call, |at| at.0).is_ok_and(|at| calls[at].1.runs_on())
+        self.key.at(call).is_some_and(AtCall::runs_on)
     }
 }
 
