@@ -238,6 +238,32 @@ pub enum Probe {
         /// The value is taken away.
         minus: bool,
     },
+    /// Adds up events while a function, or a call, is under way for the first time in its thread, whatever is under way
+    /// in it for the second time ([`crate::method::events::call_sums`]).
+    Outermost {
+        /// What happens to the activation.
+        step: OutermostStep,
+        /// Says which activation is the outermost one: a word of the thread's slab, by its number among such.
+        word: Word,
+        /// The sum of the first kind of events; those of the other kinds follow.
+        sums: Counter,
+        /// How many kinds there are.
+        kinds: u8,
+    },
+}
+
+/// A step of [`Probe::Outermost`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum OutermostStep {
+    /// The function is entered, or the call is made. If no activation is the outermost one, this one is, and the
+    /// counters of events are taken away from the sums.
+    Begin,
+    /// The function returns, or the call does. If this is the outermost activation, the counters are added to the sums,
+    /// and there is no outermost one.
+    End,
+    /// A call has returned for the second time, to an activation that was taken for dead: if that was the outermost one,
+    /// it is so again.
+    Again,
 }
 
 impl Probe {
@@ -272,6 +298,7 @@ impl Probe {
             | Self::RecordEntry
             | Self::CountBy(..)
             | Self::AddCounter { .. }
+            | Self::Outermost { .. }
             | Self::Close(..)
             | Self::CloseIf(..)
             | Self::CloseBy { .. } => (None, None),

@@ -205,7 +205,7 @@ impl LinkOptions {
 
     /// Are targets of indirect calls counted?
     fn targets(&self) -> bool {
-        self.asked.targets == Some(true)
+        self.asked.targets.unwrap_or(self.method.names_callees())
     }
 
     /// Does the program have counters and nothing else?

@@ -4,7 +4,7 @@ use crate::options::{At, BuildOptions, OF_METHODS, PathMetric};
 use crate::scope::{OfMethods, WithoutCounters};
 use crate::values::{Detail, Profile};
 use cotree_core::facts::events::EventKind;
-use cotree_core::method::{Family, Method};
+use cotree_core::method::Method;
 use std::path::PathBuf;
 use thiserror::Error;
 
@@ -108,8 +108,12 @@ impl BuildOptions {
 
     fn check_targets(&self) -> Result<(), Misfit> {
         if self.targets == Some(true) && !self.method().unwrap_or_default().counts_targets() {
-            let methods = Method::names(|entry| matches!(entry.family, Family::Counters(_)));
-            return Err(misfit("targets", "counts whom calls lead to beside blocks and edges", &methods));
+            let methods = Method::names(|entry| entry.method.counts_targets());
+            return Err(misfit(
+                "targets",
+                "counts whom calls lead to beside blocks, edges or the events of calls",
+                &methods,
+            ));
         }
         Ok(())
     }

@@ -40,7 +40,7 @@ pub struct BuildOptions {
         require_equals = true, default_missing_value = "on")]
     pub verify: Option<bool>,
     /// With counters of blocks and edges: also count which functions each call through a pointer reaches (cotree
-    /// report --targets)
+    /// report --targets). The method events-calls does so unless it is off
     #[arg(long, hide_short_help = true, value_parser = switch(), value_name = "on|off", num_args = 0..=1,
         require_equals = true, default_missing_value = "on")]
     pub targets: Option<bool>,

@@ -107,8 +107,9 @@ impl Stack {
     fn reset(&mut self, codes: &IdMap<FunctionId, Code<'_>>) {
         let counts = |code: &Code<'_>| Counts { counters: vec![0; code.counters], ..Counts::default() };
         let functions = codes.iter().map(counts).collect();
-        let ThreadState { events, totals, .. } = self.state;
-        self.state = ThreadState { functions, events, totals, ..ThreadState::default() };
+        let ThreadState { events, totals, ref mut outermost, .. } = self.state;
+        let outermost = std::mem::take(outermost);
+        self.state = ThreadState { functions, events, totals, outermost, ..ThreadState::default() };
     }
 }
 
@@ -476,6 +477,9 @@ impl<'a> Process<'a> {
     /// Notes that an activation is abandoned where it is (1), or comes to life there (−1).
     pub(super) fn note_early(&mut self, thread: Thread, frame: &mut Frame, count: i64) {
         let function = frame.function;
+        if count > 0 {
+            self.stacks[thread].state.abandon(&frame.registers);
+        }
         let calls = &self.codes[function].function.calls;
         let site = frame.calling.filter(|_| frame.pending.is_empty()).and_then(|call| calls.site_of(call));
         let edges = std::mem::take(&mut frame.edges);
@@ -511,6 +515,7 @@ impl<'a> Process<'a> {
             stack.reset(&self.codes);
             if index != thread.index() {
                 stack.frames.clear();
+                stack.state.outermost.clear();
             }
         }
         let mut frames = std::mem::take(&mut self.stacks[thread].frames);

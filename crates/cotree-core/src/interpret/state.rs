@@ -3,13 +3,15 @@
 use crate::ids::{Counter, Edge, FunctionId, Table, Word};
 use crate::method::events::counters_of;
 use crate::method::trace::stream::{self, Control};
-use crate::probe::{Probe, Reg};
-use std::collections::BTreeMap;
+use crate::probe::{OutermostStep, Probe, Reg};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The registers of one activation; a register that was never set holds 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Registers {
     values: BTreeMap<Reg, i64>,
+    /// Words whose outermost activation this is, with the sums of each, and how many kinds of events there are.
+    outermost: BTreeMap<Word, (Counter, u8)>,
     /// The thread's events when the path began.
     pub(super) began: i64,
 }
@@ -80,6 +82,10 @@ pub struct ThreadState {
     pub(super) totals: Option<usize>,
     /// The totals where handlers began, outermost first.
     pub(super) suspended_totals: Vec<Vec<u64>>,
+    /// Words that have an outermost activation.
+    pub(super) outermost: BTreeSet<Word>,
+    /// Those that had one where handlers began, outermost handler first.
+    pub(super) suspended_outermost: Vec<BTreeSet<Word>>,
     /// The words that the method's code uses for itself; one that was never written holds 0.
     pub words: BTreeMap<Word, i64>,
 }
@@ -94,6 +100,7 @@ impl ThreadState {
     /// A handler begins, with a trace of its own.
     pub(super) fn suspend(&mut self) {
         self.suspended_totals.push(self.totals());
+        self.suspended_outermost.push(std::mem::take(&mut self.outermost));
         self.suspended.push((std::mem::take(&mut self.trace), std::mem::take(&mut self.address)));
     }
 
@@ -104,6 +111,7 @@ impl ThreadState {
             let trace = std::mem::replace(&mut self.trace, interrupted);
             self.handled.push((self.trace.len(), trace));
         }
+        self.outermost = self.suspended_outermost.pop().unwrap_or_default();
         // Its events are not those of the calls that it interrupted.
         for (kind, before) in self.suspended_totals.pop().unwrap_or_default().into_iter().enumerate() {
             let [up, down] = counters_of(kind).map(Counter::index);
@@ -127,6 +135,47 @@ impl ThreadState {
         counters.iter().step_by(2).take(kinds).copied().collect()
     }
 
+    /// Adds the events of each kind to sums, or takes them away.
+    fn sum_up(&mut self, (sums, kinds): (Counter, u8), minus: bool) {
+        let totals = self.totals();
+        for (kind, &total) in totals.iter().enumerate().take(kinds.into()) {
+            let by = if minus { total.wrapping_neg() } else { total };
+            self.functions[0].bump(sums.index() + kind, by);
+        }
+    }
+
+    /// The activation with these registers dies where it is: it is the outermost one of nothing any more.
+    pub(super) fn abandon(&mut self, registers: &Registers) {
+        for (word, &sums) in &registers.outermost {
+            if self.outermost.remove(word) {
+                self.sum_up(sums, false);
+            }
+        }
+    }
+
+    fn outermost(&mut self, step: OutermostStep, word: Word, sums: (Counter, u8), registers: &mut Registers) {
+        match step {
+            OutermostStep::Begin => {
+                registers.outermost.remove(&word);
+                if self.outermost.insert(word) {
+                    registers.outermost.insert(word, sums);
+                    self.sum_up(sums, true);
+                }
+            }
+            OutermostStep::End => {
+                if registers.outermost.remove(&word).is_some() {
+                    self.outermost.remove(&word);
+                    self.sum_up(sums, false);
+                }
+            }
+            OutermostStep::Again => {
+                if registers.outermost.contains_key(&word) && self.outermost.insert(word) {
+                    self.sum_up(sums, true);
+                }
+            }
+        }
+    }
+
     /// An access tells its address, and before that its length if only the program knows it.
     pub(super) fn tell(&mut self, address: u64, length: Option<u64>) {
         length.into_iter().for_each(|length| stream::put_number(length, &mut self.trace));
@@ -141,6 +190,9 @@ impl ThreadState {
     /// Runs a probe of a function. `next` is the edge that the block is about to leave by; variables are not registers,
     /// so closings are left to whoever has them.
     pub(super) fn apply(&mut self, function: usize, probe: Probe, next: Option<Edge>, registers: &mut Registers) {
+        if let Probe::Outermost { step, word, sums, kinds } = probe {
+            return self.outermost(step, word, (sums, kinds), registers);
+        }
         let function = if self.totals.is_some() { 0 } else { function };
         let counts = &mut self.functions[function];
         match probe {
@@ -193,7 +245,7 @@ impl ThreadState {
             Probe::AddUnless(reg, flag, constant) if registers.get(flag) == 0 => {
                 registers.set(reg, registers.get(reg).wrapping_add(constant));
             }
-            Probe::SetUnless(..) | Probe::AddUnless(..) => {}
+            Probe::SetUnless(..) | Probe::AddUnless(..) | Probe::Outermost { .. } => {}
         }
     }
 }

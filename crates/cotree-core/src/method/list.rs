@@ -341,10 +341,16 @@ impl Method {
         matches!(self.family(), Family::Counters(_) | Family::Calls)
     }
 
+    /// Are targets of indirect calls counted without being asked for, since it has something to tell of each call?
+    #[must_use]
+    pub const fn names_callees(self) -> bool {
+        matches!(self, Self::EventsCalls)
+    }
+
     /// Can targets of indirect calls be counted beside it ([`super::targets`])?
     #[must_use]
     pub const fn counts_targets(self) -> bool {
-        matches!(self.family(), Family::Counters(_))
+        matches!(self.family(), Family::Counters(_)) || self.names_callees()
     }
 
     /// Is nothing measured?

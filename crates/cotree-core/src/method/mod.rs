@@ -190,6 +190,15 @@ impl MethodTables {
         }
     }
 
+    /// The first of the words that say which activations are the outermost ones, and how many there are.
+    #[must_use]
+    pub fn outermost(&self) -> Option<(u64, u64)> {
+        match self {
+            Self::Events(words) => words.outermost,
+            _ => None,
+        }
+    }
+
     /// The first word that serves queries of events, if there are any.
     #[must_use]
     pub fn queries(&self) -> Option<u64> {

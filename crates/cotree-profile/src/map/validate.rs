@@ -3,7 +3,7 @@
 use super::{MapError, accesses, covered, plan};
 use crate::binary::BinaryMap;
 use cotree_core::facts::{Call, Function, Position};
-use cotree_core::ids::{FunctionId, Site};
+use cotree_core::ids::{Counter, FunctionId, Site};
 use cotree_core::method::MethodPlan;
 use cotree_core::plan::{FunctionPlan, MOST_FIXED_DEPTH, Measure};
 use cotree_core::probe::{Place, Probe};
@@ -140,6 +140,9 @@ fn check_plan(plan: FunctionPlan<'_>, function: &Function) -> Result<(), &'stati
         let probe = match placed.probe {
             Probe::Count(c) | Probe::CountBy(c, _) | Probe::AddTo(c, ..) => counter(c),
             Probe::AddCounter { to, from, .. } => counter(to) && counter(from),
+            Probe::Outermost { sums, kinds, .. } => {
+                counter(sums) && (0..u32::from(kinds)).all(|kind| counter(Counter(sums.0.saturating_add(kind))))
+            }
             Probe::CountIfTaken(c, e) => counter(c) && edge(e),
             Probe::Close(c, closing) => counter(c) && block(closing.from),
             Probe::CloseIf(c, closing, e) => counter(c) && block(closing.from) && edge(e),

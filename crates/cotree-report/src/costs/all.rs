@@ -3,11 +3,13 @@
 use super::calls::CallGraph;
 use super::cost::Cost;
 use super::function::{FunctionCosts, costs_of};
+use super::summed::Summed;
 use super::tree::Traced;
 use crate::functions::Vouched;
 use crate::names::Names;
 use crate::unit::Unit;
 use cotree_core::facts::Position;
+use cotree_core::facts::events::EventKind;
 
 /// The costs of all functions of some units.
 #[derive(Clone, Debug)]
@@ -20,6 +22,8 @@ pub struct Costs<'a> {
     pub graph: CallGraph,
     /// What only a trace tells.
     pub traced: Option<Traced>,
+    /// What only sums of functions and calls tell.
+    pub summed: Option<Summed>,
     /// Some of the execution is not in the trace.
     pub missing: bool,
 }
@@ -33,16 +37,57 @@ impl<'a> Costs<'a> {
         };
         let functions: Vec<FunctionCosts<'a>> = units.iter().enumerate().flat_map(of_unit).collect();
         let graph = CallGraph::new(units, &functions);
-        Self { units, functions, graph, traced: None, missing: false }
+        Self { units, functions, graph, traced: None, summed: None, missing: false }
     }
 
     /// The inclusive cost of each arc of the graph, if that of all of them is known.
     #[must_use]
     pub fn inclusive(&self) -> Option<Vec<Cost>> {
-        match &self.traced {
-            Some(traced) => Some(traced.arcs.clone()),
-            None => self.graph.inclusive(&self.functions),
+        match (&self.traced, &self.summed) {
+            (Some(traced), _) => Some(traced.arcs.clone()),
+            (None, Some(summed)) => Some(summed.arcs.clone()),
+            (None, None) => self.graph.inclusive(&self.functions),
         }
+    }
+
+    /// The inclusive cost of a function, an index into [`Self::functions`], if it is known.
+    #[must_use]
+    pub fn inclusive_of(&self, function: usize) -> Option<Cost> {
+        let traced = self.traced.as_ref().map(|traced| &traced.functions);
+        let known = traced.or(self.summed.as_ref().map(|summed| &summed.functions))?;
+        known.get(function).copied()
+    }
+
+    /// The inclusive cost of each arc, if no call but these led to anything.
+    #[must_use]
+    pub fn complete_inclusive(&self) -> Option<Vec<Cost>> {
+        self.inclusive().filter(|_| self.summed.as_ref().is_none_or(|summed| summed.complete))
+    }
+
+    /// The kinds of events that are known.
+    #[must_use]
+    pub fn kinds(&self) -> &[EventKind] {
+        self.summed.as_ref().map_or(&EventKind::ALL, |summed| &summed.kinds)
+    }
+
+    /// Why a kind of events is not known; `None` if it is.
+    #[must_use]
+    pub fn why_unknown(&self, kind: EventKind) -> Option<String> {
+        let names: Vec<&str> = self.kinds().iter().map(|kind| kind.name()).collect();
+        let counted = names.join(",");
+        (!self.kinds().contains(&kind)).then(|| {
+            format!(
+                "the profile has no counts of {}, but of {counted}: name one with --event, or build with --profile events-calls={counted},{}",
+                kind.name(),
+                kind.name()
+            )
+        })
+    }
+
+    /// Are all inclusive costs that are known vouched for?
+    #[must_use]
+    pub fn inclusive_exact(&self) -> bool {
+        !self.missing && self.summed.as_ref().is_none_or(|summed| summed.exact)
     }
 
     /// The cost of everything.

@@ -11,6 +11,7 @@ pub mod contexts;
 mod cost;
 mod error;
 mod function;
+pub mod summed;
 pub mod totals;
 pub mod traced;
 mod tree;

@@ -300,6 +300,6 @@ impl<'a, 'f> Replay<'a, 'f> {
         }
         tree.functions = inclusive;
         let graph = CallGraph::of_arcs(arcs, &functions);
-        Costs { units, functions, graph, traced: Some(tree), missing }
+        Costs { units, functions, graph, traced: Some(tree), summed: None, missing }
     }
 }

@@ -40,6 +40,15 @@ pub fn write(costs: &Costs<'_>, options: &CostsOptions, out: &mut dyn Write) -> 
     if costs.missing {
         writeln!(out, "{}", options.style.warning("NOT ALL EXACT: the trace does not have the whole execution"))?;
     }
+    if !costs.missing && !costs.inclusive_exact() {
+        let sentence = "NOT ALL EXACT: activations ended where what they had done by then is not known";
+        writeln!(out, "{}", options.style.warning(sentence))?;
+    }
+    if costs.summed.as_ref().is_some_and(|summed| !summed.complete) {
+        let sentence =
+            "Calls through pointers, and by code that is not profiled, are in `cotree report`, and not here.";
+        writeln!(out, "{}", options.style.wrap(sentence, 0))?;
+    }
     if costs.inclusive().is_none() {
         let sentence = "The profile does not tell what calls led to: inclusive costs are in traces (--profile trace).";
         writeln!(out, "{}", options.style.wrap(sentence, 0))?;
@@ -70,7 +79,7 @@ fn is_wanted(costs: &Costs<'_>, function: usize, options: &CostsOptions) -> bool
 }
 
 fn write_functions(costs: &Costs<'_>, options: &CostsOptions, whole: u128, out: &mut dyn Write) -> io::Result<()> {
-    let inclusive = |function: usize| Some(costs.traced.as_ref()?.functions.get(function)?.of(options.kind));
+    let inclusive = |function: usize| Some(costs.inclusive_of(function)?.of(options.kind));
     let ran = (0..costs.functions.len()).filter(|&f| costs.functions[f].ran() && is_wanted(costs, f, options));
     let mut rows: Vec<(usize, u128, Option<u128>)> =
         ran.map(|f| (f, costs.functions[f].exclusive().of(options.kind), inclusive(f))).collect();
@@ -197,7 +206,7 @@ pub fn write_json(costs: &Costs<'_>, out: &mut dyn Write) -> io::Result<()> {
             exact: function.function.flaws().is_empty(),
             entries: function.entries,
             exclusive: amounts(&function.exclusive()),
-            inclusive: costs.traced.as_ref().and_then(|traced| traced.functions.get(number)).map(amounts),
+            inclusive: costs.inclusive_of(number).as_ref().map(amounts),
         }
     });
     let calls = costs.inclusive().map(|inclusive| {
@@ -212,7 +221,7 @@ pub fn write_json(costs: &Costs<'_>, out: &mut dyn Write) -> io::Result<()> {
     });
     let file = File {
         schema: SCHEMA,
-        whole: !costs.missing,
+        whole: costs.inclusive_exact(),
         total: amounts(&costs.total()),
         functions: functions.collect(),
         calls,

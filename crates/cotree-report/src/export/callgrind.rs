@@ -28,7 +28,7 @@ fn export(export: &Export<'_>, out: &mut dyn Write) -> Result<Vec<String>, Expor
     let costs = export.costs()?;
     write(costs, &export.kinds(), export.options.names, out)?;
     let own = "the profile does not tell inclusive costs: the file has functions' own costs";
-    Ok(if costs.inclusive().is_none() { vec![own.to_owned()] } else { Vec::new() })
+    Ok(if costs.complete_inclusive().is_none() { vec![own.to_owned()] } else { Vec::new() })
 }
 
 /// What viewers call a file that is not known.
@@ -48,7 +48,7 @@ pub struct Calls {
 /// The calls of each function by line, for exports; `None` where their costs are not known.
 #[must_use]
 pub fn known_calls(costs: &Costs<'_>) -> Option<Vec<BTreeMap<Line, Vec<Calls>>>> {
-    let inclusive = costs.inclusive()?;
+    let inclusive = costs.complete_inclusive()?;
     let mut calls = vec![BTreeMap::<Line, Vec<Calls>>::new(); costs.functions.len()];
     for (arc, inclusive) in costs.graph.arcs().iter().zip(inclusive) {
         let line = costs.functions[arc.caller].line_of_call(arc.call);

@@ -92,7 +92,11 @@ pub enum ExportError {
 impl<'a> Export<'a> {
     /// The costs, which are there for formats that need them.
     pub(super) fn costs(&self) -> Result<&'a Costs<'a>, ExportError> {
-        self.costs.ok_or_else(|| ExportError::Nothing("the costs of this profile are not known".into()))
+        let costs = self.costs.ok_or_else(|| ExportError::Nothing("the costs of this profile are not known".into()))?;
+        match self.options.kinds.iter().find_map(|&kind| costs.why_unknown(kind)) {
+            Some(why) => Err(ExportError::Nothing(why)),
+            None => Ok(costs),
+        }
     }
 
     /// The costs, and the stacks in which they arose.
@@ -103,13 +107,18 @@ impl<'a> Export<'a> {
 
     /// The kinds of events; all if none is named.
     pub(super) fn kinds(&self) -> Vec<EventKind> {
-        if self.options.kinds.is_empty() { EventKind::ALL.to_vec() } else { self.options.kinds.clone() }
+        let all = || self.costs.map_or(&EventKind::ALL[..], Costs::kinds).to_vec();
+        if self.options.kinds.is_empty() { all() } else { self.options.kinds.clone() }
     }
 
-    /// The only kind of events of formats that hold one; instructions if none is named.
+    /// The only kind of events of formats that hold one; if none is named, instructions where they are known.
     pub(super) fn kind(&self) -> Result<EventKind, ExportError> {
         match self.options.kinds[..] {
-            [] => Ok(EventKind::Instructions),
+            [] => {
+                let known = self.costs.map_or(&EventKind::ALL[..], Costs::kinds);
+                let usual = known.contains(&EventKind::Instructions).then_some(EventKind::Instructions);
+                Ok(usual.or(known.first().copied()).unwrap_or(EventKind::Instructions))
+            }
             [kind] => Ok(kind),
             _ => Err(ExportError::Nothing("this format holds events of one kind: name one with --event".into())),
         }

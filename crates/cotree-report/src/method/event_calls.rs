@@ -2,15 +2,16 @@
 //! led to.
 
 use crate::filtered::{self, Shares};
-use crate::names::matches;
+use crate::names::{Names, matches};
 use crate::report::ReportOptions;
 use crate::terminal::{grouped, number, percent, place, text};
 use crate::unit::{Unit, UnitFunction};
 use cotree_core::facts::events::EventKind;
 use cotree_core::facts::{Call, Callee};
-use cotree_core::ids::CallId;
+use cotree_core::ids::{CallId, FunctionId};
 use cotree_core::method::events::EventProfile;
 use cotree_core::method::events::call_sums::{CallSum, CallSums, FunctionSums};
+use cotree_core::method::targets::SiteTargets;
 use serde_json::{Value, json};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -18,8 +19,8 @@ use std::io::{self, Write};
 
 /// The sums of a unit, and the kinds that they are of.
 pub(super) struct Sums<'a> {
-    kinds: &'a [EventKind],
-    calls: &'a CallSums,
+    pub(super) kinds: &'a [EventKind],
+    pub(super) calls: &'a CallSums,
 }
 
 impl<'a> Sums<'a> {
@@ -71,9 +72,8 @@ pub(super) fn write(unit: &Unit<'_>, options: &ReportOptions, out: &mut dyn Writ
     let functions: Vec<UnitFunction<'_>> = unit.functions().filter(wanted).collect();
     let whole = unit.profile.method.events().and_then(|profile| profile.totals.first()).copied().unwrap_or(0);
     let doubt = if exact(unit) { "" } else { "~" };
-    let amount = |events: u64, recursive: bool| {
-        format!("{doubt}{}{}", grouped(events.into()), if recursive { AGAIN } else { "" })
-    };
+    let amount =
+        |events: u64, repeats: bool| format!("{doubt}{}{}", grouped(events.into()), if repeats { AGAIN } else { "" });
     let mut rows: Vec<(&UnitFunction<'_>, &FunctionSums)> =
         functions.iter().filter_map(|function| Some((function, sums.function(function)?))).collect();
     rows.retain(|(_, sums)| sums.entries > 0 || sums.inclusive[0] > 0);
@@ -90,7 +90,7 @@ pub(super) fn write(unit: &Unit<'_>, options: &ReportOptions, out: &mut dyn Writ
         vec![
             amount(sums.exclusive[0], false),
             percent(sums.exclusive[0].into(), whole.into()),
-            amount(sums.inclusive[0], sums.recursive),
+            amount(sums.inclusive[0], sums.repeats),
             grouped(sums.entries.into()),
             options.names.show(&function.facts.symbol),
             unit.brief(function.facts.position),
@@ -112,16 +112,17 @@ pub(super) fn write(unit: &Unit<'_>, options: &ReportOptions, out: &mut dyn Writ
     heading("Calls", shown.len(), calls.len(), options, out)?;
     let table = shown.iter().map(|made| {
         vec![
-            amount(made.sum.inclusive[0], made.sum.recursive),
+            amount(made.sum.inclusive[0], made.sum.repeats),
             grouped(made.sum.calls.into()),
             options.names.show(&made.function.facts.symbol),
-            options.names.callee(made.facts),
+            callees(unit, made, options.names).unwrap_or_else(|| options.names.callee(made.facts)),
             unit.brief(made.function.facts.call_position(made.id)),
         ]
     });
     let columns = [number("inclusive"), number("calls"), text("caller"), text("callee"), place("where")];
     writeln!(out, "{}", options.style.table(&columns, table.collect()))?;
-    let again = functions.iter().filter_map(|function| sums.function(function)).any(|sums| sums.recursive);
+    let repeats = |sums: &FunctionSums| sums.repeats || sums.calls.iter().flatten().any(|call| call.repeats);
+    let again = functions.iter().filter_map(|function| sums.function(function)).any(repeats);
     if again {
         let sentence = "+ may call itself: what was under way several times at once counts each time";
         writeln!(out, "{}", options.style.wrap(sentence, 2))?;
@@ -131,6 +132,26 @@ pub(super) fn write(unit: &Unit<'_>, options: &ReportOptions, out: &mut dyn Writ
         writeln!(out, "{}", options.style.wrap(sentence, 2))?;
     }
     Ok(())
+}
+
+/// Whom a call through a pointer has led to, the most frequent first.
+fn reached<'a>(unit: &Unit<'a>, function: &UnitFunction<'_>, call: CallId) -> Option<&'a SiteTargets> {
+    let sites = unit.profile.targets.as_ref()?.get(function.index.index())?;
+    sites.iter().find(|site| site.call == call)
+}
+
+/// Their names, if any of them is known.
+fn callees(unit: &Unit<'_>, made: &Made<'_>, names: Names) -> Option<String> {
+    /// More than that are counted.
+    const MOST: usize = 3;
+    let site = reached(unit, &made.function, made.id).filter(|site| !site.functions.is_empty())?;
+    let name = |&(callee, _): &(FunctionId, u64)| Some(names.show(&unit.function(callee)?.facts.symbol));
+    let mut named: Vec<String> = site.functions.iter().take(MOST).filter_map(name).collect();
+    let more = site.functions.len().saturating_sub(MOST) + usize::from(site.others > 0);
+    if more > 0 {
+        named.push(format!("{more} more"));
+    }
+    Some(named.join(", "))
 }
 
 fn cut<'a, T>(all: &'a [T], options: &ReportOptions) -> &'a [T] {
@@ -157,12 +178,21 @@ pub(super) fn details(unit: &Unit<'_>, function: &UnitFunction<'_>) -> BTreeMap<
         if let Callee::Symbol(symbol) = &facts.callee {
             object.insert("callee".into(), symbol.as_str().into());
         }
+        if let Some(site) = reached(unit, function, id) {
+            let callee = |&(callee, calls): &(FunctionId, u64)| {
+                let symbol = unit.function(callee).map_or("", |callee| &callee.facts.symbol);
+                json!({"symbol": symbol, "calls": calls})
+            };
+            object.insert("callees".into(), site.functions.iter().map(callee).collect());
+            object.insert("others".into(), site.others.into());
+        }
         if let Some(at) = function.facts.call_position(id) {
             object.insert("position".into(), json!({"file": at.file, "line": at.line, "column": at.column}));
         }
         object.insert("calls".into(), sum.calls.into());
         object.insert("inclusive".into(), amounts(&sum.inclusive));
         object.insert("recursive".into(), sum.recursive.into());
+        object.insert("repeats".into(), sum.repeats.into());
         Some(Value::Object(object))
     };
     let calls: Vec<Value> = function.facts.calls.numbered().zip(&own.calls).filter_map(call).collect();
@@ -171,6 +201,7 @@ pub(super) fn details(unit: &Unit<'_>, function: &UnitFunction<'_>) -> BTreeMap<
         "exclusive": amounts(&own.exclusive),
         "inclusive": amounts(&own.inclusive),
         "recursive": own.recursive,
+        "repeats": own.repeats,
         "inclusive_exact": exact(unit),
         "calls": calls,
     });

@@ -17,7 +17,9 @@ pub mod trace;
 use crate::costs::Cost;
 use crate::report::{self, ReportOptions};
 use crate::unit::{Unit, UnitFunction};
+use cotree_core::facts::events::EventKind;
 use cotree_core::method::MethodPlan;
+use cotree_core::method::events::call_sums::CallSums;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -53,6 +55,12 @@ pub(crate) fn details(unit: &Unit<'_>, function: &UnitFunction<'_>) -> BTreeMap<
 /// The events of the whole unit, if the method counts these and nothing else.
 pub(crate) fn event_totals(unit: &Unit<'_>) -> Option<Cost> {
     matches!(unit.map.plan.method, MethodPlan::Events(_)).then(|| events::cost(unit))
+}
+
+/// The kinds of events that are counted, the sums of functions and calls, and whether all of these are right; `None`
+/// where there are none.
+pub(crate) fn event_sums<'a>(unit: &Unit<'a>) -> Option<(&'a [EventKind], &'a CallSums, bool)> {
+    event_calls::Sums::of(unit).map(|sums| (sums.kinds, sums.calls, event_calls::exact(unit)))
 }
 
 /// The events of a unit, as the export has them: by kind.

@@ -88,6 +88,16 @@ pub struct UnitDescriptor {
     /// The first of the words of a slab that keep totals while signal handlers run
     /// ([`HandlerWord`](super::HandlerWord)).
     pub handler_words: u64,
+    /// The first of the words of a slab that say which activations are the outermost ones
+    /// ([`OUTERMOST`](super::OUTERMOST)). Behind them stand those that keep what signal handlers interrupt
+    /// ([`HiddenWord`](super::HiddenWord)).
+    pub outermost_words: u64,
+    /// How many there are; 0: none.
+    pub outermost_count: u64,
+    /// The sums of the first of them: one for each kind of events. Those of the others follow.
+    pub outermost_sums: u64,
+    /// How many words are kept at most while signal handlers run.
+    pub most_hidden: u64,
     /// The pattern for the names of profiles that was built in, NUL-terminated, which holds where the environment has
     /// none; null: there is none.
     pub file_pattern: *const core::ffi::c_char,

@@ -37,6 +37,22 @@ impl HandlerWord {
     pub const MOST: u64 = 16;
 }
 
+/// Set in a word that says which activation of a function, or a call, is the outermost one: the other bits are the
+/// address at which its return address stands. Without it there is none; the other bits then say where the last one was
+/// that ended early, or nothing.
+pub const OUTERMOST: u64 = 1 << 63;
+
+/// Words of a slab that keep who was outermost where signal handlers began, behind the words that say so. From
+/// [`Self::FIRST`] on stand pairs: the number of the word, with how many handlers ran already in its upper half, and
+/// what the word was.
+pub struct HiddenWord;
+impl HiddenWord {
+    /// How many pairs there are.
+    pub const COUNT: u64 = 0;
+    /// Where the first one stands.
+    pub const FIRST: u64 = 1;
+}
+
 /// Bytes of a slab: counters, caches, and [`MORE_WORDS`].
 #[must_use]
 pub const fn slab_stride(counter_count: u64, cache_count: u64) -> u64 {

@@ -40,7 +40,7 @@ pub fn counter_count() -> usize {
 
 /// Whether anything is known of registers at any return address.
 pub fn knows_registers() -> bool {
-    !cfg!(feature = "counters-alone") && descriptor().register_functions != 0
+    !cfg!(feature = "counters-alone") && descriptor().register_functions | descriptor().outermost_count != 0
 }
 
 /// Whether every thread has counters of its own.

@@ -15,9 +15,9 @@ use miette::{Result, miette};
 pub struct CostsArgs {
     #[command(flatten)]
     input: Input,
-    /// The kind of event
-    #[arg(long, value_name = "KIND", default_value = "instructions", value_parser = super::export::event_kind)]
-    event: EventKind,
+    /// The kind of event: instructions, or without these the first kind that the profile counts
+    #[arg(long, value_name = "KIND", value_parser = super::export::event_kind)]
+    event: Option<EventKind>,
     /// Rows per list; 0 shows all
     #[arg(short = 'n', long, default_value_t = 20, value_name = "N")]
     top: usize,
@@ -52,11 +52,20 @@ pub fn run(args: &CostsArgs) -> Result<()> {
         if args.vouched.strict && costs.missing {
             return Err(miette!("the trace does not have the whole execution: what is not in it is not counted"));
         }
+        if args.vouched.strict && !costs.inclusive_exact() {
+            return Err(miette!("activations ended where what they had done by then is not known"));
+        }
+        let usual = Some(EventKind::Instructions).filter(|kind| costs.kinds().contains(kind));
+        let usual = usual.or(costs.kinds().first().copied()).unwrap_or(EventKind::Instructions);
+        let kind = args.event.unwrap_or(usual);
+        if let Some(why) = costs.why_unknown(kind) {
+            return Err(miette!("{why}"));
+        }
         if args.json {
             return args.output.write(|out| view::write_json(costs, out));
         }
         let options = CostsOptions {
-            kind: args.event,
+            kind,
             top: args.top,
             function: args.function.clone(),
             names: if args.no_demangle { Names::Raw } else { Names::Demangled },

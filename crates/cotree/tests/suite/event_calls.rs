@@ -49,7 +49,7 @@ fn inclusive_exact(unit: &Value) -> bool {
 fn sums_are_those_of_the_programs_own_stack() {
     let project = Project::new(&[("p.c", include_str!("../programs/shadow_stack.c"))]);
     for (level, more) in [("-O0", ""), ("-O2", ""), ("-O2", "--threads on"), ("-O2", "--threads word")] {
-        let options = "cc -DEACH_CALL -g -w -o p p.c";
+        let options = "cc -g -w -o p p.c";
         project.ok(&format!("--profile events-calls=allocations,instructions {more} {options} {level}"));
         for arguments in [&[][..], &["exit"]] {
             let mut run = project.command(project.path("p"));
@@ -124,5 +124,64 @@ fn what_is_a_functions_own_is_what_its_blocks_have() {
         let unit = &file["units"][0];
         assert!(inclusive_exact(unit), "{program} {options}");
         assert_eq!(exclusive(unit, "instructions"), blocks, "{program} {options}");
+    }
+}
+
+/// The profiles in the project's folder.
+fn profiles(project: &Project) -> Vec<String> {
+    let entries = std::fs::read_dir(project.path(".")).expect("a folder");
+    let names = entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8"));
+    names.filter(|name| name.ends_with(".cotree")).collect()
+}
+
+/// Per function, what happened while it was under way.
+fn inclusive(unit: &Value, kind: &str) -> BTreeMap<String, u64> {
+    let functions = unit["functions"].as_array().expect("functions").iter();
+    let own = functions.filter_map(|function| {
+        let events = function["events"]["inclusive"][kind].as_u64()?;
+        assert_ne!(function["events"]["repeats"], true, "{function}");
+        Some((function["symbol"].as_str().expect("a symbol").to_owned(), events))
+    });
+    own.collect()
+}
+
+/// The truth that the program tells on its output: a function and a number a line.
+fn told(output: &str) -> BTreeMap<String, u64> {
+    let line = |line: &str| {
+        let (name, number) = line.split_once(' ').expect("a name and a number");
+        (name.to_owned(), number.parse().expect("a number"))
+    };
+    output.lines().map(line).collect()
+}
+
+/// Events count once for a function, however often it is under way: also where activations end early, in threads, in
+/// handlers, and in forked children, of which the parent's activations are under way as well.
+#[test]
+fn recursion_counts_once() {
+    let project = Project::new(&[("p.c", include_str!("../programs/outermost.c"))]);
+    for (level, more) in [("-O0", ""), ("-O2", ""), ("-O2", "--threads word"), ("-O1", "--at early")] {
+        project
+            .ok(&format!("--profile events-calls=allocations,instructions {more} cc {level} -g -w -pthread -o p p.c"));
+        for argument in ["", "exit", "exec", "fork"] {
+            let mut run = project.command(project.path("p"));
+            let output = succeed(run.arg(argument).env("COTREE_FILE", "p-%p.cotree"));
+            // A child prints first.
+            let (child, parent) = output.split_at(output.rfind("factorial").expect("a line"));
+            for truth in [child, parent].into_iter().filter(|truth| !truth.is_empty()).map(told) {
+                let matches = |file: &String| {
+                    let json = json(&project, file);
+                    let unit = &json["units"][0];
+                    assert_eq!(unit["exact"], true, "{level} {more} {argument}");
+                    assert!(inclusive_exact(unit), "{level} {more} {argument}");
+                    let total = unit["events"]["instructions"].as_u64().expect("a number");
+                    let instructions = inclusive(unit, "instructions");
+                    assert!(instructions.values().all(|&own| own <= total), "{instructions:?} of {total}");
+                    let found = inclusive(unit, "allocations");
+                    truth.iter().all(|(name, events)| found.get(name).copied().unwrap_or(0) == *events)
+                };
+                assert!(profiles(&project).iter().any(matches), "{level} {more} {argument}: {truth:?}");
+            }
+            profiles(&project).iter().for_each(|file| std::fs::remove_file(project.path(file)).expect("removed"));
+        }
     }
 }

@@ -45,5 +45,5 @@ pub use kinds::EventKinds;
 pub use recover::{EarlyEvents, EventError, EventProfile, recover};
 pub use types::{
     EventKey, EventMethod, EventOptions, EventPlan, EventWords, MOST_HANDLERS, QUERY_WORDS, QueryIncrements,
-    UnitEventPlan, counters_of,
+    UnitEventPlan, counters_of, hidden_words,
 };

@@ -1,6 +1,6 @@
 //! What is asked of event counts, and their plans.
 
-use super::call_sums::keys::{CallSumKey, counters};
+use super::call_sums::keys::{CallSumKey, counters, outermost_words};
 use super::kinds::EventKinds;
 use crate::facts::events::EventKind;
 use crate::ids::{Block, CallId, Counter, IdMap};
@@ -64,7 +64,21 @@ pub struct EventWords {
     pub queries: Option<u64>,
     /// The first of those of handlers, if calls are measured.
     pub handlers: Option<u64>,
+    /// The first of those that say which activations are the outermost ones, and how many there are. As many words as
+    /// [`hidden_words`] says follow.
+    pub outermost: Option<(u64, u64)>,
 }
+
+/// How many words keep what of so many words about outermost activations means nothing while signal handlers run: one
+/// that says how many are kept, then two each.
+#[must_use]
+pub const fn hidden_words(outermost: u64) -> u64 {
+    let most = outermost.saturating_mul(MOST_HANDLERS);
+    1 + 2 * if most < MOST_HIDDEN { most } else { MOST_HIDDEN }
+}
+
+/// At most so many outermost activations are interrupted by handlers at once.
+const MOST_HIDDEN: u64 = 512;
 
 impl UnitEventPlan {
     /// How many counters the unit has. All functions share them.
@@ -79,7 +93,13 @@ impl UnitEventPlan {
         let kinds = self.kinds.len() as u64;
         let queries = self.queried.then(|| words.take(QUERY_WORDS * kinds));
         let handlers = (self.method == EventMethod::Calls).then(|| words.take(1 + MOST_HANDLERS * (1 + kinds)));
-        EventWords { queries, handlers }
+        let outermost = outermost_words(self.functions.iter().map(|plan| &plan.key.sums)) as u64;
+        let outermost = (outermost > 0).then(|| {
+            let first = words.take(outermost);
+            words.take(hidden_words(outermost));
+            (first, outermost)
+        });
+        EventWords { queries, handlers, outermost }
     }
 }
 
@@ -97,6 +117,9 @@ pub struct EventPlan {
     /// Calls during which the activation must keep its frame, so that it is known if they do not come back. Not kept,
     /// either.
     pub framed: Vec<CallId>,
+    /// The function has [`Probe::Outermost`](crate::probe::Probe::Outermost): each activation needs a frame of its own. Not
+    /// kept, either.
+    pub own_frame: bool,
 }
 
 /// What is kept to recover the counts.

@@ -123,8 +123,13 @@ impl Callees {
             let stays = may_adjust(planner.facts_of(callee)) && !jumps[callee].contains(&true);
             !calls[callee].is_empty() && stays && calls[callee].iter().all(fits)
         });
-        let mut callees =
-            Self { adjusted: adjusted.collect(), of: vec![HashMap::new(); planner.len()], levels: Vec::new() };
+        let mut adjusted: Vec<bool> = adjusted.collect();
+        if measured {
+            // An activation within another one of the function does not count: all must be counted by itself.
+            let recursive = call_sums::recursive(facts, |callee| !adjusted[callee]);
+            adjusted.iter_mut().zip(recursive).for_each(|(adjusted, recursive)| *adjusted &= !recursive);
+        }
+        let mut callees = Self { adjusted, of: vec![HashMap::new(); planner.len()], levels: Vec::new() };
         for (callee, calls) in calls.iter().enumerate().filter(|&(callee, _)| callees.adjusted[callee]) {
             for (caller, call) in calls {
                 callees.of[caller.index()].insert(*call, callee);

@@ -26,8 +26,9 @@ use lowering::MethodLowering;
 pub enum MethodPart<'a> {
     /// Counters: nothing.
     Counters,
-    /// Counters of events, and what they lack during calls.
-    Events(&'a EventPlan),
+    /// Counters of events, and what they lack during calls; the first of the words that say which activations are the
+    /// outermost ones.
+    Events(&'a EventPlan, Option<u64>),
     /// Paths and where they are counted.
     Path(path::Paths<'a>),
     /// Paths across functions, and where they are counted.
@@ -46,7 +47,9 @@ impl<'a> MethodPart<'a> {
     ) -> Self {
         match plan {
             MethodPlan::None | MethodPlan::Counters(_) | MethodPlan::Calls(_) => Self::Counters,
-            MethodPlan::Events(unit) => Self::Events(&unit.functions[function.index()]),
+            MethodPlan::Events(unit) => {
+                Self::Events(&unit.functions[function.index()], layout.tables.outermost().map(|(first, _)| first))
+            }
             MethodPlan::Paths(unit) => Self::Path(path::Paths {
                 plan: &unit.functions[function.index()],
                 table: layout.tables.paths()[function.index()],
@@ -86,7 +89,8 @@ pub(super) fn begin<'a, 'm: 'a>(
     [first, entry]: [Instruction<'m>; 2],
 ) -> Box<dyn MethodLowering<'m> + 'a> {
     match part {
-        MethodPart::Counters | MethodPart::Events(_) => {
+        MethodPart::Events(_, words) => Box::new(events::EventCounters::new(code, words, plan, [first, entry])),
+        MethodPart::Counters => {
             let probes = plan.probes.iter().map(|placed| placed.probe);
             Box::new(counters::PromotedCounters::new(code, probes, [first, entry]))
         }

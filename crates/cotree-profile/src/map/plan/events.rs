@@ -17,7 +17,8 @@ mod form {
 }
 
 /// How a call is measured, by number.
-const FORMS: [CallForm; 4] = [CallForm::External, CallForm::Unmeasured, CallForm::Counted, CallForm::Summed];
+const FORMS: [CallForm; 5] =
+    [CallForm::External, CallForm::Unmeasured, CallForm::Counted, CallForm::Summed, CallForm::Outermost];
 
 pub(super) fn write(unit: &UnitEventPlan, w: &mut Writer) {
     w.put(Stream::Events, u64::from(unit.queried));
@@ -42,10 +43,10 @@ pub(super) fn write(unit: &UnitEventPlan, w: &mut Writer) {
 }
 
 fn write_sums(sums: &CallSumKey, w: &mut Writer) {
-    w.put(Stream::EventsCalls, u64::from(sums.measured));
+    w.put(Stream::EventsCalls, u64::from(sums.measured) | u64::from(sums.outermost) << 1);
     for (call, form) in sums.calls.numbered() {
         w.put(Stream::EventsCalls, FORMS.iter().position(|known| known == form).map_or(0, |number| number as u64));
-        if matches!(form, CallForm::Counted | CallForm::Summed) {
+        if form.is_counted() {
             for of_kind in &sums.returned {
                 w.put_signed(Stream::EventsReturned, of_kind.get(call).copied().unwrap_or(0));
             }
@@ -54,14 +55,17 @@ fn write_sums(sums: &CallSumKey, w: &mut Writer) {
 }
 
 fn read_sums(r: &mut Reader<'_>, kinds: usize, function: &Function) -> Result<CallSumKey, MapError> {
-    let measured = read_flag(r.get(Stream::EventsCalls)?)?;
+    let (measured, outermost) = match r.get(Stream::EventsCalls)? {
+        flags @ 0..4 => (flags & 1 != 0, flags & 2 != 0),
+        _ => return Err(MapError::Invalid("no such form of a function")),
+    };
     let nothing = IdMap::filled(0, function.calls.len());
-    let mut sums = CallSumKey { measured, calls: IdMap::default(), returned: vec![nothing; kinds] };
+    let mut sums = CallSumKey { measured, outermost, calls: IdMap::default(), returned: vec![nothing; kinds] };
     for (call, _) in function.calls.numbered() {
         let form = usize::try_from(r.get(Stream::EventsCalls)?).ok().and_then(|number| FORMS.get(number)).copied();
         let form = form.ok_or(MapError::Invalid("no such form of a call"))?;
         sums.calls.push(form);
-        if matches!(form, CallForm::Counted | CallForm::Summed) {
+        if form.is_counted() {
             for of_kind in &mut sums.returned {
                 of_kind[call] = r.get_signed(Stream::EventsReturned)?;
             }

@@ -346,15 +346,16 @@ fn entries_for(functions: &[&Function], mut seed: u64) -> Vec<DerivedEntry> {
 }
 
 fn sums_for(function: &Function, kinds: usize, seed: u64) -> CallSumKey {
-    const FORMS: [CallForm; 4] = [CallForm::External, CallForm::Unmeasured, CallForm::Counted, CallForm::Summed];
-    let form = |call: usize| FORMS[(seed >> (2 * call % 64) & 3) as usize];
+    const FORMS: [CallForm; 5] =
+        [CallForm::External, CallForm::Unmeasured, CallForm::Counted, CallForm::Summed, CallForm::Outermost];
+    let form = |call: usize| FORMS[((seed >> (2 * call % 64) & 7) % 5) as usize];
     let calls: Vec<CallForm> = (0..function.calls.len()).map(form).collect();
     let left = |kind: usize, call: usize| match calls[call] {
         CallForm::External | CallForm::Unmeasured => 0,
-        CallForm::Counted | CallForm::Summed => seed.rotate_left((kind + 3 * call) as u32).cast_signed(),
+        _ => seed.rotate_left((kind + 3 * call) as u32).cast_signed(),
     };
     let returned = (0..kinds).map(|kind| (0..calls.len()).map(|call| left(kind, call)).collect()).collect();
-    CallSumKey { measured: seed & 1 == 0, returned, calls: calls.into() }
+    CallSumKey { measured: seed & 1 == 0, outermost: seed & 2 == 0, returned, calls: calls.into() }
 }
 
 /// The key of a function with paths across functions, of which there are so many.

@@ -41,6 +41,8 @@ pub fn register() {
 /// Signals wait until the child has a profile of its own: what their handlers count is not the parent's. This is the
 /// last to run before the fork, and the other two are the first after it.
 unsafe extern "C" fn before_fork() {
+    #[cfg(not(feature = "counters-alone"))]
+    crate::runtime::record::outermost::before_fork();
     if let Some((_, record)) = thread::current() {
         record.fork_signals.store(sys::set_signal_mask(u64::MAX), Relaxed);
         record.forking.store(1, Relaxed);
@@ -48,6 +50,8 @@ unsafe extern "C" fn before_fork() {
 }
 
 unsafe extern "C" fn after_fork() {
+    #[cfg(not(feature = "counters-alone"))]
+    crate::runtime::record::outermost::after_fork_in_parent();
     if let Some((_, record)) = thread::current().filter(|(_, record)| record.forking.swap(0, Relaxed) != 0) {
         sys::set_signal_mask(record.fork_signals.load(Relaxed));
     }
@@ -57,10 +61,14 @@ unsafe extern "C" fn after_fork() {
 #[cfg(not(feature = "shared-library"))]
 pub fn around_fork<T: PartialEq>(caller: &Caller, child: T, fork: impl FnOnce() -> T) -> T {
     let signals = sys::set_signal_mask(u64::MAX);
+    #[cfg(not(feature = "counters-alone"))]
+    crate::runtime::record::outermost::before_fork();
     let result = fork();
     if result == child {
         begin_in_child(caller);
     }
+    #[cfg(not(feature = "counters-alone"))]
+    crate::runtime::record::outermost::after_fork_in_parent();
     sys::set_signal_mask(signals);
     result
 }

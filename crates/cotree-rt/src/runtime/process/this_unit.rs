@@ -72,6 +72,10 @@ extern "C" fn forked(thread: usize, interrupted: bool) {
     if current::active() {
         begin::start_child(&Child { thread, interrupted });
         slabs::claim(thread);
+        #[cfg(not(feature = "counters-alone"))]
+        if !record::outermost::after_fork_in_child() {
+            current::flag(Flags::HANDLERS_MIXED);
+        }
     }
 }
 

@@ -8,6 +8,7 @@
 //! Where a handler begins, the counters are put down in words of the slab ([`HandlerWord`]). Where it ends they are set
 //! back, and what was counted meanwhile goes to the other counter of each kind.
 
+use super::outermost::Outermost;
 use super::{Activation, Child, Recorder, early};
 use crate::layout::{Flags, HandlerWord, INTERRUPTED, RawHeader, total_of};
 use crate::runtime::file::current;
@@ -37,6 +38,7 @@ impl Recorder for CallSums {
     fn frame(totals: Self::Destination, frame: &Activation) {
         if let Some(totals) = totals {
             totals.frame(frame, early::count);
+            Outermost::of(totals.slab).frame(frame);
         }
     }
 
@@ -58,6 +60,7 @@ impl Recorder for CallSums {
             && let Some(totals) = Totals::of(|| unit::slab_of(thread_pointer))
         {
             totals.set(HandlerWord::DEPTH, 0);
+            Outermost::of(totals.slab).forget_all();
         }
     }
 
@@ -82,6 +85,7 @@ impl Recorder for CallSums {
             slabs::each(|slab| {
                 if let Some(totals) = Totals::of(|| slab) {
                     totals.forget();
+                    Outermost::of(slab).forget_dead();
                 }
             });
         }
@@ -89,6 +93,7 @@ impl Recorder for CallSums {
 
     fn frame_in_copy(copy: &mut ProfileCopy, frame: &Activation) {
         if let Some(totals) = Totals::own() {
+            Outermost::of(totals.slab).frame_in_copy(copy, frame);
             totals.frame(frame, |address, total| {
                 if !count_in(copy.early_exits(), address, total) {
                     copy.flag(Flags::EARLY_TABLE_FULL);
@@ -163,6 +168,9 @@ impl Totals {
         for kind in 0..self.kinds {
             self.set(handler + 1 + kind, self.read(unit::descriptor().event_words + 2 * kind));
         }
+        if !Outermost::of(self.slab).hide(depth) {
+            current::flag(Flags::HANDLERS_MIXED);
+        }
         self.set(HandlerWord::DEPTH, depth + 1);
     }
 
@@ -178,6 +186,7 @@ impl Totals {
             self.write(up, before);
             self.write(up + 1, self.read(up + 1).wrapping_sub(events));
         }
+        Outermost::of(self.slab).show(own);
         self.set(HandlerWord::DEPTH, own);
     }
 

@@ -33,6 +33,8 @@ pub mod events;
 #[cfg(not(feature = "counters-alone"))]
 pub mod last_stack;
 #[cfg(not(feature = "counters-alone"))]
+pub mod outermost;
+#[cfg(not(feature = "counters-alone"))]
 pub mod paths;
 #[cfg(not(feature = "counters-alone"))]
 mod queries;

@@ -23,20 +23,34 @@
 //! for each call that came back. A callee that always has the same number of events, and calls nobody, needs no probes
 //! at all, and its calls only to be counted.
 //!
-//! **Recursion.** A sum is that of all calls from one place, so of calls that are under way at the same time each
-//! counts by itself.
+//! **Recursion.** Such a sum is that of all calls from one place, so of calls that are under way at the same time each
+//! counts by itself. The paper has it so, and what functions did themselves follows from these sums alone. But nobody
+//! wants to read that `fib` had more events than the program. So functions and calls that may be under way several times
+//! at once have one more sum, of their *outermost* activations: a word of the thread's slab says which activation that
+//! is, by the address of its frame, and only that one takes the counter away where it begins, and adds it where it ends
+//! ([`Probe::Outermost`](crate::probe::Probe::Outermost)). If it ends early, whoever walks the stack finds the address
+//! among those of the dying frames. A frame must be of one such activation then: these functions are not inlined.
 
 pub(super) mod keys;
 mod plan;
 mod recover;
 mod recursion;
 
-pub use keys::{CallForm, CallSumKey, FunctionCounters, SumCounters};
+pub use keys::{CallForm, CallSumKey, FunctionCounters, OutermostCounters, SumCounters};
 pub(super) use plan::plan_unit;
 pub(super) use recover::recover;
 pub use recover::{CallSum, CallSums, FunctionSums};
 
+use super::reach::CallGraph;
 use super::types::EventPlan;
+use crate::unit::UnitFacts;
+
+/// Per function, whether it may be entered again while it runs. `called` says which functions unknown code may call.
+pub(super) fn recursive(facts: &UnitFacts<'_>, called: impl Fn(usize) -> bool) -> Vec<bool> {
+    let graph = CallGraph::new(facts.program, facts.preemptible);
+    let components = recursion::Components::new(&graph, called);
+    (0..graph.functions.len()).map(|function| components.is_recursive(function)).collect()
+}
 
 /// Assigns the counters of all functions, behind those of events. Also gives how many there are in all.
 #[must_use]

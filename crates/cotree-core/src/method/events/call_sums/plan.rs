@@ -1,11 +1,12 @@
 //! Which calls are measured, and the probes that do it.
 
-use super::{CallForm, CallSumKey, FunctionCounters, counters};
+use super::recursion::Components;
+use super::{CallForm, CallSumKey, FunctionCounters, OutermostCounters, counters};
 use crate::facts::{Call, EdgeKind, Function};
 use crate::ids::{Block, CallId, Counter, FunctionId};
 use crate::method::events::reach::CallGraph;
 use crate::method::events::{EventPlan, counters_of};
-use crate::probe::{Place, PlacedProbe, Probe};
+use crate::probe::{OutermostStep, Place, PlacedProbe, Probe};
 use crate::unit::{Planner, callers};
 use std::collections::BTreeMap;
 
@@ -43,6 +44,7 @@ pub(in crate::method::events) fn plan_unit(
             |kind| (0..function.calls.len()).map(|call| left(functions, number, CallId::new(call), kind)).collect();
         keys.push(CallSumKey {
             measured: false,
+            outermost: false,
             calls: function.calls.iter().map(form).collect(),
             returned: (0..kinds).map(returned).collect(),
         });
@@ -51,9 +53,24 @@ pub(in crate::method::events) fn plan_unit(
     for (number, plan) in functions.iter().enumerate() {
         let told = |&(caller, call): &(FunctionId, CallId)| {
             let form = keys[caller.index()].calls.get(call);
-            matches!(form, Some(CallForm::Counted | CallForm::Summed))
+            form.is_some_and(|form| form.is_counted())
         };
         keys[number].measured = plan.is_counted() && (calls[number].is_empty() || !calls[number].iter().all(told));
+    }
+    let measured: Vec<bool> = keys.iter().map(|key| key.measured).collect();
+    let components = Components::new(&graph, |callee| measured[callee]);
+    for (number, plan) in functions.iter().enumerate().filter(|(_, plan)| plan.is_counted()) {
+        let complete = plan.queries.iter().all(|queries| queries.returned == 0);
+        let key = &mut keys[number];
+        key.outermost = complete && components.is_recursive(number);
+        for (call, facts) in planner.facts_of(number).calls.numbered() {
+            let entered = graph.entered(number, facts);
+            let again = components.leads_back(number, entered.functions, entered.unknown);
+            let complete = key.returned.iter().all(|calls| calls[call] == 0);
+            if key.outermost && again && complete && !facts.returns_twice && key.calls[call] == CallForm::Summed {
+                key.calls[call] = CallForm::Outermost;
+            }
+        }
     }
     for (plan, key) in functions.iter_mut().zip(keys) {
         plan.key.sums = key;
@@ -85,6 +102,12 @@ fn constant_functions(graph: &CallGraph<'_>, functions: &[EventPlan]) -> Vec<boo
 fn place(function: &Function, plan: &mut EventPlan, counters: &FunctionCounters, kinds: usize) {
     let mut first: BTreeMap<Place, Vec<Probe>> = BTreeMap::new();
     let mut last: BTreeMap<Place, Vec<Probe>> = BTreeMap::new();
+    let outermost = |step, OutermostCounters { word, sums }: OutermostCounters| Probe::Outermost {
+        step,
+        word,
+        sums,
+        kinds: u8::try_from(kinds).expect("there are few kinds"),
+    };
     let sums = |to: &dyn Fn(usize) -> Counter, minus: bool| -> Vec<Probe> {
         (0..kinds).map(|kind| Probe::AddCounter { to: to(kind), from: counters_of(kind)[0], minus }).collect()
     };
@@ -98,15 +121,30 @@ fn place(function: &Function, plan: &mut EventPlan, counters: &FunctionCounters,
             }
         }
     }
-    for ((call, facts), counters) in function.calls.numbered().zip(&counters.calls) {
+    if let Some(own) = counters.outermost {
+        plan.own_frame = true;
+        first.entry(Place::Start(Block(0))).or_default().push(outermost(OutermostStep::Begin, own));
+        for (number, edge) in function.edges.numbered() {
+            if edge.dst == function.exit() && edge.kind != EdgeKind::Unreachable {
+                last.entry(Place::Edge(number)).or_default().push(outermost(OutermostStep::End, own));
+            }
+        }
+        for (call, _) in function.calls.numbered().filter(|(_, facts)| facts.returns_twice && facts.comes_back()) {
+            first.entry(Place::After(call)).or_default().push(outermost(OutermostStep::Again, own));
+        }
+    }
+    let calls = counters.calls.iter().zip(&counters.outermost_calls);
+    for ((call, facts), (counters, outermost_call)) in function.calls.numbered().zip(calls) {
         let Some(counters) = counters else { continue };
         let before = last.entry(Place::Call(call)).or_default();
         before.push(Probe::Count(counters.times()));
-        if plan.key.sums.calls[call] != CallForm::Summed {
+        if !plan.key.sums.calls[call].is_summed() {
             continue;
         }
         before.extend(sums(&|kind| counters.sum(kind), true));
-        let behind = sums(&|kind| counters.sum(kind), false);
+        before.extend(outermost_call.map(|counters| outermost(OutermostStep::Begin, counters)));
+        let mut behind: Vec<Probe> = outermost_call.iter().map(|&call| outermost(OutermostStep::End, call)).collect();
+        behind.extend(sums(&|kind| counters.sum(kind), false));
         if facts.comes_back() {
             first.entry(Place::After(call)).or_default().extend(&behind);
         }

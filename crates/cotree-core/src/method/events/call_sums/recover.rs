@@ -1,8 +1,8 @@
 //! Sums from counters and repairs. The key and the counts come from files, so neither is trusted.
 
 use super::recursion::Components;
-use super::{CallForm, counters};
-use crate::facts::ProgramMap;
+use super::{OutermostCounters, counters};
+use crate::facts::{ProgramMap, linker_name};
 use crate::ids::{CallId, Counter};
 use crate::method::events::UnitEventPlan;
 use crate::method::events::reach::CallGraph;
@@ -15,8 +15,10 @@ pub struct CallSum {
     pub calls: u64,
     /// Per kind, the events while it was under way.
     pub inclusive: Vec<u64>,
-    /// The call may be made again while it is under way: then the events of the inner one count for both.
+    /// The call may be made again while it is under way.
     pub recursive: bool,
+    /// If it is, the events of the inner one count for both in `inclusive`. Otherwise they count once.
+    pub repeats: bool,
 }
 
 /// The events of one function.
@@ -28,9 +30,10 @@ pub struct FunctionSums {
     pub inclusive: Vec<u64>,
     /// Per kind, its own.
     pub exclusive: Vec<u64>,
-    /// The function may be entered again while it runs: then the events of the inner activation count for both in
-    /// `inclusive`.
+    /// The function may be entered again while it runs.
     pub recursive: bool,
+    /// If it is, the events of the inner activation count for both in `inclusive`. Otherwise they count once.
+    pub repeats: bool,
     /// Per call; `None` where it is not measured.
     pub calls: Vec<Option<CallSum>>,
     /// All these numbers can be.
@@ -76,7 +79,12 @@ pub(in crate::method::events) fn recover(
     // Where else a name of the unit could lead was known when it was planned: such functions are measured by
     // themselves.
     let graph = CallGraph::new(program, false);
-    let components = Components::new(&graph, &unit.functions);
+    // What begins the program is called by nobody else, unless by name.
+    let called = |callee: usize| {
+        unit.functions.get(callee).is_some_and(|plan| plan.key.sums.measured)
+            && linker_name(&graph.functions[callee].1.symbol) != "main"
+    };
+    let components = Components::new(&graph, called);
     let count = |counter: Counter| counts.get(counter.index()).copied().unwrap_or(0);
     let mut exact = true;
     let (counters, _) = counters(&unit.functions, kinds);
@@ -113,7 +121,7 @@ pub(in crate::method::events) fn recover(
             let back = times.wrapping_sub(ends(call).cast_unsigned());
             let sum = |kind: usize| {
                 let left = plan.key.sums.returned.get(kind).and_then(|calls| calls.get(call)).copied().unwrap_or(0);
-                let summed = plan.key.sums.calls[call] == CallForm::Summed;
+                let summed = plan.key.sums.calls[call].is_summed();
                 let counted = if summed { count(counters.sum(kind)) } else { 0 };
                 let repair = site(call).filter(|_| summed).map_or(0, |at| repair(kind, at.index()));
                 counted.wrapping_add(repair).wrapping_add(back.wrapping_mul(left.cast_unsigned()))
@@ -141,25 +149,35 @@ pub(in crate::method::events) fn recover(
                 0
             }
         };
-        let inclusive: Vec<u64> = own.sums.iter().map(|&sum| amount(sum)).collect();
+        let counters = &counters[number];
+        let outermost = |counters: Option<OutermostCounters>, all: &[u64]| -> Vec<u64> {
+            let sum = |kind: usize| counters.map_or(all[kind], |counters| count(counters.sum(kind)));
+            (0..kinds).map(sum).collect()
+        };
+        let inclusive = outermost(counters.outermost, &own.sums).into_iter().map(&mut amount).collect();
         let of_calls = |kind: usize| calls.iter().flatten().map(|call| call.sums[kind]).fold(0, u64::wrapping_add);
         let exclusive = (0..kinds).map(|kind| amount(own.sums[kind].wrapping_sub(of_calls(kind)))).collect();
         let (_, function) = graph.functions[number];
-        let mut of_call = |(raw, facts): (Option<Raw>, &_)| {
+        let mut of_call = |((raw, facts), &of_outermost): ((Option<Raw>, &_), &Option<OutermostCounters>)| {
             let entered = graph.entered(number, facts);
+            let recursive = components.leads_back(number, entered.functions, entered.unknown);
             raw.map(|raw| CallSum {
                 calls: amount(raw.times),
-                inclusive: raw.sums.iter().map(|&sum| amount(sum)).collect(),
-                recursive: components.leads_back(number, entered.functions, entered.unknown),
+                inclusive: outermost(of_outermost, &raw.sums).into_iter().map(&mut amount).collect(),
+                recursive,
+                repeats: recursive && of_outermost.is_none(),
             })
         };
-        let calls = calls.into_iter().zip(function.calls.iter()).map(&mut of_call).collect();
+        let calls = calls.into_iter().zip(function.calls.iter());
+        let calls = calls.zip(&counters.outermost_calls).map(&mut of_call).collect();
         let entries = amount(own.times);
+        let recursive = components.is_recursive(number);
         Some(FunctionSums {
             entries,
             inclusive,
             exclusive,
-            recursive: components.is_recursive(number),
+            recursive,
+            repeats: recursive && counters.outermost.is_none(),
             calls,
             possible,
         })

@@ -1,11 +1,9 @@
 //! Which functions may be entered again while they run, and at which calls.
 
 use crate::graph::strong;
-use crate::method::events::EventPlan;
 use crate::method::events::reach::CallGraph;
 
-/// Components of the call graph, in which all code that is not known is one more node: it may call every function that
-/// is measured by itself.
+/// Components of the call graph, in which all code that is not known is one more node.
 pub(super) struct Components {
     /// Per function, then of unknown code, the number of its component.
     of: Vec<u32>,
@@ -14,7 +12,8 @@ pub(super) struct Components {
 }
 
 impl Components {
-    pub fn new(graph: &CallGraph<'_>, plans: &[EventPlan]) -> Self {
+    /// `called` says which functions unknown code may call.
+    pub fn new(graph: &CallGraph<'_>, called: impl Fn(usize) -> bool) -> Self {
         let count = graph.functions.len();
         let mut next: Vec<Vec<usize>> = vec![Vec::new(); count + 1];
         for (caller, (_, function)) in graph.functions.iter().enumerate() {
@@ -24,8 +23,7 @@ impl Components {
                 next[caller].extend(entered.unknown.then_some(count));
             }
         }
-        let measured = |&function: &usize| plans.get(function).is_some_and(|plan| plan.key.sums.measured);
-        next[count] = (0..count).filter(measured).collect();
+        next[count] = (0..count).filter(|&function| called(function)).collect();
         Self::of_graph(&next)
     }
 

@@ -3,7 +3,7 @@
 use super::super::code::Code;
 use cotree_core::ids::Counter;
 use cotree_core::method::events::{EventPlan, UnitEventPlan};
-use cotree_core::probe::Probe;
+use cotree_core::probe::{OutermostStep, Probe};
 use std::fmt::Write;
 
 /// One line per probe, then what the counters lack at calls.
@@ -17,6 +17,16 @@ pub(super) fn write(code: Code<'_>, unit: &UnitEventPlan, plan: &EventPlan, out:
             Probe::AddCounter { to, minus, .. } => {
                 let what = if minus { "taken away from" } else { "added to" };
                 writeln!(out, "  {}: the count is {what} sum {}", code.place(placed.place), to.index())?;
+                continue;
+            }
+            Probe::Outermost { step, sums, .. } => {
+                let what = match step {
+                    OutermostStep::Begin => "the count is taken away from",
+                    OutermostStep::End => "the count is added to",
+                    OutermostStep::Again => "what a jump has ended early is taken up again in",
+                };
+                let place = code.place(placed.place);
+                writeln!(out, "  {place}: if nothing of it is under way already, {what} sum {}", sums.index())?;
                 continue;
             }
             Probe::Count(counter) => {

@@ -79,6 +79,7 @@ impl Paths<'_> {
             | Probe::AddUnless(..)
             | Probe::CountBy(..)
             | Probe::AddCounter { .. }
+            | Probe::Outermost { .. }
             | Probe::CloseBy { .. } => Ok(()),
         }
     }
