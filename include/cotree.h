@@ -53,6 +53,11 @@ enum {
  * Without cotree it is the constant 0 (`cotree cc` and `cotree c++` define __COTREE__). */
 extern unsigned long long cotree_event_count(int kind) __attribute__((weak));
 
+/* How many events of the kind all threads have had, those that are gone, too, in the code of all link units that count it, since the
+ * program's beginning, cotree_reset or fork. The calling thread's part is exact as cotree_event_count is. Of each
+ * other thread that runs at the same time it is what has been counted: up to the events of a stretch of code more or less. Safe in signal handlers. */
+extern unsigned long long cotree_event_count_total(int kind) __attribute__((weak));
+
 /* In a build with --profile events and --event-limit: calls back at the first safe point at which the calling thread has had n events
  * of the kind or more, as cotree_event_count has them. Safe points are where loops begin a turn, and where functions begin that
  * may recur. The limit is gone then; the callback may set the next one, jump (longjmp), or throw. Each thread has one limit per kind; a new one
@@ -69,9 +74,11 @@ extern int cotree_event_limit(int kind, unsigned long long n, void (*callback)(v
 #define cotree_trace_stop() (cotree_trace_stop ? cotree_trace_stop() : (void)0)
 #ifdef __COTREE__
 #define cotree_event_count(kind) (cotree_event_count ? cotree_event_count(kind) : 0ULL)
+#define cotree_event_count_total(kind) (cotree_event_count_total ? cotree_event_count_total(kind) : 0ULL)
 #define cotree_event_limit(kind, n, callback) (cotree_event_limit ? cotree_event_limit(kind, n, callback) : 1)
 #else
 #define cotree_event_count(kind) ((void)(kind), 0ULL)
+#define cotree_event_count_total(kind) ((void)(kind), 0ULL)
 #define cotree_event_limit(kind, n, callback) ((void)(kind), (void)(n), (void)(callback), 1)
 #endif
 

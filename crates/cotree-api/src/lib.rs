@@ -84,6 +84,16 @@ pub fn event_count(kind: EventKind) -> u64 {
     runtime::event_count().map_or(0, |function| unsafe { function(kind as i32) })
 }
 
+/// In a build with `--profile events`: how many events of the kind all threads have had, those that are gone, too, since
+/// the program's beginning, [`reset`] or `fork`. This thread's part is exact, as [`event_count`] is. Of each other thread
+/// that runs at the same time it is what has been counted: up to the events of a stretch of code more or less.
+#[inline]
+#[must_use]
+pub fn event_count_total(kind: EventKind) -> u64 {
+    // SAFETY: the runtime's function takes a number.
+    runtime::event_count_total().map_or(0, |function| unsafe { function(kind as i32) })
+}
+
 /// Why a limit can't be set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NoLimit {
@@ -194,6 +204,19 @@ mod runtime {
 
     #[cfg(cotree)]
     #[inline]
+    pub fn event_count_total() -> Option<unsafe extern "C" fn(c_int) -> u64> {
+        let address: usize;
+        // SAFETY: as above.
+        unsafe {
+            asm!(".weak cotree_event_count_total", "mov {}, qword ptr [rip + cotree_event_count_total@GOTPCREL]", out(reg) address,
+                options(nostack, pure, readonly));
+        }
+        // SAFETY: as above.
+        unsafe { std::mem::transmute(address) }
+    }
+
+    #[cfg(cotree)]
+    #[inline]
     pub fn event_limit() -> Option<super::LimitFunction> {
         let address: usize;
         // SAFETY: as above.
@@ -209,6 +232,12 @@ mod runtime {
     #[cfg(not(cotree))]
     #[inline]
     pub fn event_count() -> Option<unsafe extern "C" fn(c_int) -> u64> {
+        None
+    }
+
+    #[cfg(not(cotree))]
+    #[inline]
+    pub fn event_count_total() -> Option<unsafe extern "C" fn(c_int) -> u64> {
         None
     }
 
@@ -249,6 +278,10 @@ mod runtime {
     }
 
     pub fn event_count() -> Option<unsafe extern "C" fn(c_int) -> u64> {
+        None
+    }
+
+    pub fn event_count_total() -> Option<unsafe extern "C" fn(c_int) -> u64> {
         None
     }
 

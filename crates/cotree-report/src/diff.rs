@@ -6,10 +6,13 @@
 
 use crate::coverage::FileIndex;
 use crate::functions::summarize;
+use crate::method::event_sums;
 use crate::names::{Names, across_builds};
 use crate::source::Sources;
 use crate::terminal::{Style, grouped, number, text};
 use crate::unit::Unit;
+use cotree_core::facts::events::EventKind;
+use cotree_core::method::events::call_sums::CallSums;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -28,7 +31,7 @@ pub struct Difference {
     pub functions: Vec<FunctionChange>,
     /// Lines whose counts differ.
     pub lines: Vec<LineChange>,
-    /// Blocks whose counts differ; `None` if the two are of different builds.
+    /// Blocks whose counts differ; `None` if the two are of different builds, or no blocks are counted.
     pub blocks: Option<Vec<BlockChange>>,
 }
 
@@ -105,12 +108,13 @@ pub struct BlockChange {
 pub fn compare(before: &[Unit<'_>], after: &[Unit<'_>], sources: &dyn Sources) -> Difference {
     let exact = before.iter().chain(after).all(|u| u.profile.exact());
     let same_builds = before.iter().map(|u| u.profile.unit).eq(after.iter().map(|u| u.profile.unit));
+    let has_blocks = before.iter().chain(after).all(|unit| event_sums(unit).is_none());
     Difference {
         schema: SCHEMA,
         exact,
         functions: compare_functions(before, after),
         lines: compare_lines(before, after, sources),
-        blocks: same_builds.then(|| compare_blocks(before, after)),
+        blocks: (same_builds && has_blocks).then(|| compare_blocks(before, after)),
     }
 }
 
@@ -130,6 +134,10 @@ type Totals = BTreeMap<Key, Total>;
 fn function_totals(units: &[Unit<'_>]) -> Totals {
     let mut totals = Totals::new();
     for unit in units {
+        if let Some((kinds, sums, _)) = event_sums(unit) {
+            add_sums(&mut totals, unit, kinds, sums);
+            continue;
+        }
         for function in summarize(unit) {
             let file = function.position.map(|p| unit.file(p.file).to_owned());
             let sum = totals.entry((across_builds(&function.symbol), file)).or_default();
@@ -139,6 +147,20 @@ fn function_totals(units: &[Unit<'_>]) -> Totals {
         }
     }
     totals
+}
+
+/// Adds what functions did themselves where no blocks are counted, but events.
+fn add_sums(totals: &mut Totals, unit: &Unit<'_>, kinds: &[EventKind], sums: &CallSums) {
+    let instructions = kinds.iter().position(|&kind| kind == EventKind::Instructions);
+    for function in unit.functions() {
+        let Some(own) = sums.functions.get(function.index.index()).and_then(Option::as_ref) else { continue };
+        let file = function.facts.position.map(|p| unit.file(p.file).to_owned());
+        let sum = totals.entry((across_builds(&function.facts.symbol), file)).or_default();
+        sum.entries = sum.entries.saturating_add(own.entries);
+        let amount = instructions.and_then(|kind| own.exclusive.get(kind)).copied().unwrap_or(0);
+        sum.instructions += u128::from(amount);
+        sum.symbol.clone_from(&function.facts.symbol);
+    }
 }
 
 /// Where a name is known from one file only, gives that file to all functions of the name: inlined copies may have

@@ -132,7 +132,7 @@ pub(crate) fn extract_with(
 }
 
 /// The functions by which programs ask for events.
-const QUERIES: [&CStr; 2] = [c"cotree_event_count", c"cotree_event_limit"];
+const QUERIES: [&CStr; 3] = [c"cotree_event_count", c"cotree_event_count_total", c"cotree_event_limit"];
 
 /// Is it the name of such a function?
 pub(crate) fn queries_events(symbol: &str) -> bool {

@@ -1,15 +1,18 @@
 //! The link units that have joined this one.
 //!
-//! The executable has the registry of profiled shared libraries: `cotree_process_v1`, the one symbol that its runtime
+//! The executable has the registry of profiled shared libraries: `cotree_process_v2`, the one symbol that its runtime
 //! exports for them. The number changes with the interface between the two; a library of another version is on its own.
 
 use crate::arch::registers::FrameRegisters;
 use crate::layout::Flags;
+use core::ffi::c_int;
 use core::sync::atomic::AtomicPtr;
+#[cfg(not(feature = "shared-library"))]
+pub use side::EVENT_TOTAL;
 #[cfg(not(any(feature = "shared-library", feature = "static-executable")))]
 pub use side::while_closing;
 #[cfg(feature = "shared-library")]
-pub use side::{join, leave};
+pub use side::{event_total, join, leave};
 
 /// A unit's entry points.
 #[repr(C)]
@@ -33,6 +36,8 @@ pub struct Unit {
     pub handler_ends: extern "C" fn(frame: u64, left: bool),
     /// Whether it is to know of handlers: it is traced, or measures calls.
     pub traced: extern "C" fn() -> bool,
+    /// How many events of a kind all its threads have had.
+    pub event_total: extern "C" fn(kind: c_int) -> u64,
 }
 
 /// The executable's list.
@@ -41,6 +46,8 @@ pub struct Process {
     units: AtomicPtr<Unit>,
     join: extern "C" fn(unit: &'static Unit),
     leave: extern "C" fn(unit: &'static Unit) -> bool,
+    /// [`Unit::event_total`] of all units.
+    event_total: extern "C" fn(kind: c_int) -> u64,
 }
 
 /// Whether any unit has joined this one.
@@ -58,7 +65,9 @@ pub fn first() -> *mut Unit {
 mod side {
     use crate::layout::Flags;
     use crate::runtime::joined::{Process, Unit};
+    use crate::runtime::os::late::Late;
     use crate::runtime::thread;
+    use core::ffi::c_int;
     #[cfg(not(feature = "static-executable"))]
     use core::sync::atomic::AtomicU32;
     use core::sync::atomic::{AtomicPtr, Ordering};
@@ -89,16 +98,25 @@ mod side {
     }
 
     #[unsafe(no_mangle)]
-    static cotree_process_v1: Process = Process { units: AtomicPtr::new(core::ptr::null_mut()), join, leave };
+    static cotree_process_v2: Process =
+        Process { units: AtomicPtr::new(core::ptr::null_mut()), join, leave, event_total };
+
+    extern "C" fn event_total(kind: c_int) -> u64 {
+        EVENT_TOTAL.get().map_or(0, |total| total(kind))
+    }
+
+    /// The sum over all units.
+    // SAFETY: a function pointer.
+    pub static EVENT_TOTAL: Late<fn(c_int) -> u64> = unsafe { Late::new() };
 
     pub fn units() -> *mut Unit {
-        cotree_process_v1.units.load(Ordering::Acquire)
+        cotree_process_v2.units.load(Ordering::Acquire)
     }
 
     extern "C" fn join(unit: &'static Unit) {
         let _held = thread::lock();
         unit.next.store(units(), Ordering::Release);
-        cotree_process_v1.units.store(core::ptr::from_ref(unit).cast_mut(), Ordering::Release);
+        cotree_process_v2.units.store(core::ptr::from_ref(unit).cast_mut(), Ordering::Release);
         thread::with_stacks().for_each(|(index, pointer)| (unit.thread_starts)(index, pointer));
     }
 
@@ -108,7 +126,7 @@ mod side {
             return false;
         }
         let _held = thread::lock();
-        let mut link = &cotree_process_v1.units;
+        let mut link = &cotree_process_v2.units;
         loop {
             let at = link.load(Ordering::Acquire);
             // SAFETY: a unit on the list.
@@ -131,8 +149,9 @@ mod side {
 mod side {
     use crate::arch::linkage::weak;
     use crate::runtime::joined::{Process, Unit};
+    use core::ffi::c_int;
 
-    weak!(process = "cotree_process_v1");
+    weak!(process = "cotree_process_v2");
 
     /// A library knows only itself.
     pub fn units() -> *mut Unit {
@@ -142,6 +161,11 @@ mod side {
     fn executable() -> Option<&'static Process> {
         // SAFETY: the symbol is a Process wherever it is defined.
         process().map(|process| unsafe { process.cast::<Process>().as_ref() })
+    }
+
+    /// How many events of a kind the process has had; `None` if its executable has not been joined.
+    pub fn event_total(kind: c_int) -> Option<u64> {
+        executable().map(|process| (process.event_total)(kind))
     }
 
     /// Joins a profiled executable; false if there is none.

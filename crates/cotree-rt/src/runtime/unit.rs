@@ -38,9 +38,15 @@ pub fn counter_count() -> usize {
     descriptor().counter_count as usize
 }
 
-/// Whether anything is known of registers at any return address.
+/// Whether walks have to know the registers of frames: generated code notes what is in them, or frames are told apart
+/// by where they end.
 pub fn knows_registers() -> bool {
-    !cfg!(feature = "counters-alone") && descriptor().register_functions | descriptor().outermost_count != 0
+    notes_registers() || (!cfg!(feature = "counters-alone") && descriptor().outermost_count != 0)
+}
+
+/// Whether anything is known of registers at any return address.
+pub fn notes_registers() -> bool {
+    !cfg!(feature = "counters-alone") && descriptor().register_functions != 0
 }
 
 /// Whether every thread has counters of its own.

@@ -1,16 +1,20 @@
 //! `cotree diff`: shows what changed between two profiles.
 
-use super::input::{Binaries, Reader, load_with};
+use super::input::{Binaries, Loaded, Reader, load_with};
 use super::output::{Looks, Output};
 use super::sources::{FileSources, SourceArgs};
 use super::vouched::Vouched;
 use super::{edited, paths, trace};
 use crate::folder;
 use clap::Args;
+use cotree_core::facts::events::EventKind;
+use cotree_core::method::Method;
+use cotree_profile::recover::UnitProfile;
 use cotree_report::diff;
 use cotree_report::method::path::text;
 use cotree_report::names::Names;
-use miette::Result;
+use cotree_report::unit::Unit;
+use miette::{Result, miette};
 use std::path::PathBuf;
 
 /// Arguments of `cotree diff`.
@@ -60,6 +64,25 @@ pub struct DiffArgs {
     output: Output,
 }
 
+/// The units of a profile that has counts of blocks, or of the instructions of functions.
+fn units(loaded: &Loaded) -> Result<Vec<Unit<'_>>> {
+    let all = loaded.recovered();
+    if all.is_empty() || all.iter().any(|(_, profile)| profile.method.method() != Method::EventsCalls) {
+        return loaded.units_with_blocks();
+    }
+    let counts = |profile: &UnitProfile| {
+        profile.method.events().is_some_and(|events| events.kinds.contains(&EventKind::Instructions))
+    };
+    match all.iter().find(|(_, profile)| !counts(profile)) {
+        Some((_, profile)) => Err(miette!(
+            "the profile of {} has no counts of instructions, by which functions are compared: build it with --profile \
+             events-calls=instructions",
+            profile.binary.display()
+        )),
+        None => Ok(loaded.units()),
+    }
+}
+
 /// Runs `cotree diff`.
 pub fn run(args: &DiffArgs) -> Result<()> {
     let (before_file, after_file) =
@@ -87,9 +110,16 @@ pub fn run(args: &DiffArgs) -> Result<()> {
         };
         return paths::diff((&before_file, &before), (&after_file, &after), &options, args.json, &args.output);
     }
+    let of_calls =
+        |loaded: &Loaded| loaded.recovered().iter().any(|(_, profile)| profile.method.method() == Method::EventsCalls);
+    if of_calls(&before) != of_calls(&after) {
+        return Err(miette!(
+            "one of the profiles has events of calls and the other has counts of lines: compare two of one method"
+        ));
+    }
     // The sources of the profile before may be gone, as there may be a new version.
     edited::note(after.binaries(), None);
-    let difference = diff::compare(&before.units_with_blocks()?, &after.units_with_blocks()?, &FileSources::default());
+    let difference = diff::compare(&units(&before)?, &units(&after)?, &FileSources::default());
     if args.json {
         return args.output.write(|out| diff::write_json(&difference, out));
     }

@@ -185,3 +185,120 @@ fn recursion_counts_once() {
         }
     }
 }
+
+/// What `cotree costs` has of functions: entries, own and inclusive instructions; and of calls by caller, callee and line.
+type Costs = (BTreeMap<String, [u64; 3]>, BTreeMap<(String, String, u64), [u64; 2]>);
+
+fn costs(project: &Project, file: &str) -> Costs {
+    let costs: Value = serde_json::from_str(&project.ok(&format!("costs {file} --json"))).expect("JSON");
+    let functions = costs["functions"].as_array().expect("functions");
+    let symbol = |function: &Value| function["symbol"].as_str().expect("a symbol").to_owned();
+    let own = |function: &Value| {
+        let amount = |which: &str| function[which]["instructions"].as_u64().unwrap_or(0);
+        let amounts = [function["entries"].as_u64().expect("a number"), amount("exclusive"), amount("inclusive")];
+        (symbol(function), amounts)
+    };
+    let call = |call: &Value| {
+        let end = |which: &str| symbol(&functions[call[which].as_u64().expect("an index") as usize]);
+        let line = call["line"].as_u64().expect("a line");
+        let amounts = [&call["calls"], &call["inclusive"]["instructions"]].map(|amount| amount.as_u64().unwrap_or(0));
+        ((end("caller"), end("callee"), line), amounts)
+    };
+    let ran = functions.iter().map(own).filter(|(_, amounts)| amounts[0] > 0).collect();
+    (ran, costs["calls"].as_array().expect("calls").iter().map(call).collect())
+}
+
+/// A trace tells the same of functions, and of calls by name.
+#[test]
+fn costs_are_those_of_a_trace() {
+    let project = Project::new(&[("p.c", include_str!("../programs/shadow_stack.c"))]);
+    for level in ["-O0", "-O2"] {
+        let of_method = |method: &str| {
+            project.ok(&format!("--profile {method} cc {level} -g -w -o {method} p.c"));
+            succeed(project.command(project.path(method)).env("COTREE_FILE", format!("{method}.cotree")));
+            costs(&project, &format!("{method}.cotree"))
+        };
+        let (traced, traced_calls) = of_method("trace");
+        let (functions, calls) = of_method("events-calls");
+        assert_eq!(functions, traced, "{level}");
+        assert!(calls.len() >= 16, "{calls:?}");
+        for (call, amounts) in calls {
+            assert_eq!(traced_calls.get(&call), Some(&amounts), "{level} {call:?}");
+        }
+    }
+    let refused = project.fails("costs events-calls.cotree --event loads");
+    assert!(refused.contains("no counts of loads"), "{refused}");
+    let refused = project.fails("diff trace.cotree events-calls.cotree");
+    assert!(refused.contains("of one method"), "{refused}");
+}
+
+const POINTERS: &str = r#"
+#include <stdio.h>
+__attribute__((noinline)) static int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+__attribute__((noinline)) static int twice(int n) { return 2 * n; }
+static int (*volatile chosen)(int);
+int main(int argc, char **argv) {
+  int sum = 0;
+  for (int i = 0; i < 6 + argc; i++) {
+    chosen = i % 3 ? twice : fib;
+    sum += chosen(i);
+  }
+  printf("%d\n", sum + fib(9));
+  return 0;
+}
+"#;
+
+/// Whom calls through pointers reached has a name, `main` is not recursive since it prints, and what recursion led to is
+/// no more than the program did.
+#[test]
+fn callees_have_names() {
+    let project = Project::new(&[("p.c", POINTERS)]);
+    project.ok("--profile events-calls cc -O0 -g -o p p.c");
+    for (file, arguments) in [("one.cotree", &[][..]), ("two.cotree", &["more"])] {
+        succeed(project.command(project.path("p")).args(arguments).env("COTREE_FILE", file));
+    }
+    let table = project.ok("report one.cotree");
+    assert!(table.contains("twice, fib"), "{table}");
+    assert!(!table.contains('+'), "{table}");
+    let file = json(&project, "one.cotree");
+    let unit = &file["units"][0];
+    let total = unit["events"]["instructions"].as_u64().expect("a number");
+    assert!(inclusive(unit, "instructions").values().all(|&events| events <= total));
+    let functions = unit["functions"].as_array().expect("functions");
+    let recursive = |symbol: &str| {
+        let function = functions.iter().find(|function| function["symbol"] == symbol).expect(symbol);
+        function["events"]["recursive"].as_bool().expect("told")
+    };
+    assert!(recursive("fib") && !recursive("main") && !recursive("twice"));
+    let calls = functions.iter().flat_map(|function| function["events"]["calls"].as_array().into_iter().flatten());
+    let through: Vec<&Value> = calls.filter(|call| call["callees"].is_array()).collect();
+    let [call] = through[..] else { panic!("{through:?}") };
+    let expected = serde_json::json!([{"symbol": "twice", "calls": 4}, {"symbol": "fib", "calls": 3}]);
+    assert_eq!((&call["callees"], &call["others"]), (&expected, &Value::from(0)));
+    let difference: Value = serde_json::from_str(&project.ok("diff one.cotree two.cotree --json")).expect("JSON");
+    let changed = difference["functions"].as_array().expect("functions").iter();
+    let names: Vec<&str> = changed.filter_map(|function| function["symbol"].as_str()).collect();
+    assert!(names.contains(&"twice") && difference["blocks"].is_null(), "{difference}");
+    let callgrind = project.ok("export --format callgrind one.cotree");
+    assert!(callgrind.contains(&format!("summary: {total}")), "{callgrind}");
+    let folded = project.ok("export --format folded one.cotree");
+    let sum: u64 = folded.lines().filter_map(|line| line.rsplit_once(' ')?.1.parse::<u64>().ok()).sum();
+    assert_eq!(sum, total, "{folded}");
+}
+
+/// Exceptions end activations at calls that share a landing pad, and on the way through destructors.
+#[test]
+fn recursion_that_exceptions_leave_counts_once() {
+    let project = Project::new(&[("p.cpp", include_str!("../programs/outermost.cpp"))]);
+    for (level, more) in [("-O0", ""), ("-O2", ""), ("-O2", "--threads word"), ("-O2", "--at early")] {
+        project.ok(&format!("--profile events-calls=allocations {more} c++ {level} -g -w -o p p.cpp"));
+        let output = succeed(project.command(project.path("p")).env("COTREE_FILE", "p.cotree"));
+        let file = json(&project, "p.cotree");
+        let unit = &file["units"][0];
+        assert!(unit["exact"] == true && inclusive_exact(unit), "{level} {more}");
+        let found = inclusive(unit, "allocations");
+        for (name, events) in told(&output) {
+            assert_eq!(found.get(&name), Some(&events), "{level} {more}: {name}");
+        }
+    }
+}

@@ -415,3 +415,47 @@ fn gdb_stops_in_a_program_with_limits_of_its_own() {
     assert_eq!(at(&twice).len(), 2, "{twice}");
     assert_eq!(strikes(&twice), truth, "{twice}");
 }
+
+/// The whole program's count: all threads, those that are gone, too, and a library's.
+#[test]
+fn totals_add_up_threads_and_libraries() {
+    const LIBRARY: &str = "#include <stdlib.h>\nvoid *volatile kept;\nvoid more(int n) { for (int i = 0; i < n; i++) kept = malloc(1); }\n";
+    const PROGRAM: &str = r#"
+#include <cotree.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+void more(int n);
+static void *volatile kept;
+__attribute__((noinline)) static void work(int n) { for (int i = 0; i < n; i++) kept = malloc(1); }
+static void *begin(void *n) { work((int)(long)n); more(2); return 0; }
+static void tell(void) {
+  printf("%llu %llu\n", cotree_event_count(COTREE_ALLOCATIONS), cotree_event_count_total(COTREE_ALLOCATIONS));
+}
+static void handle(int signal) { tell(); }
+int main(void) {
+  pthread_t threads[3];
+  work(5);
+  tell();
+  for (long i = 0; i < 3; i++) pthread_create(&threads[i], 0, begin, (void *)(10 * (i + 1)));
+  for (int i = 0; i < 3; i++) pthread_join(threads[i], 0);
+  more(4);
+  signal(SIGUSR1, handle);
+  raise(SIGUSR1);
+  cotree_reset();
+  work(3);
+  tell();
+  printf("%llu\n", cotree_event_count_total(COTREE_LOADS));
+  return 0;
+}
+"#;
+    let project = Project::new(&[("more.c", LIBRARY), ("p.c", PROGRAM)]);
+    let build = |options: &str| {
+        project.ok(&format!("{options} cc -O2 -fPIC -shared -o libmore.so more.c"));
+        project.ok(&format!("{options} cc -O2 -pthread -o p p.c libmore.so -Wl,-rpath,."));
+        succeed(project.command(project.path("p")).current_dir(project.path(".")).env("COTREE_FILE", "%n.cotree"))
+    };
+    assert_eq!(build("--profile events=allocations"), "5 5\n5 75\n3 3\n0\n");
+    assert_eq!(build("--profile none"), "0 0\n0 0\n0 0\n0\n");
+}

@@ -14,7 +14,8 @@ entry!("__cotree_resuming", resuming, 0);
 unsafe extern "C" fn resuming(caller: &Caller) {
     marks::accounting(|| {
         let Some(frames) = Frames::get() else { return };
-        if unit::knows_registers() {
+        // Outermost activations need none: generated code ends them where it resumes.
+        if unit::notes_registers() {
             frames.record(caller.pc, 0, 1, Some(&FrameRegisters::of(caller)));
         } else {
             frames.record(caller.pc, 0, 1, None);

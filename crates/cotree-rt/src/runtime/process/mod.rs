@@ -19,5 +19,6 @@ mod snapshot;
 mod start;
 pub mod stop;
 mod this_unit;
+mod totals;
 pub mod units;
 pub mod vm_children;

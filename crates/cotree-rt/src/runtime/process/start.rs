@@ -95,6 +95,7 @@ fn register() {
     {
         counting::PENDING_JUMP_ENDED.set(jumps::ended);
         ending::END_BY.set(signals::end_by);
+        crate::runtime::joined::EVENT_TOTAL.set(units::event_total);
     }
 }
 

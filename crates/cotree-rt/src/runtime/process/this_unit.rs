@@ -10,6 +10,7 @@ use crate::runtime::record::{self, Child};
 use crate::runtime::slabs;
 use crate::runtime::stack::{marks, modules};
 use crate::runtime::unit;
+use core::ffi::c_int;
 use core::sync::atomic::AtomicPtr;
 
 /// This unit.
@@ -31,7 +32,18 @@ pub static THIS: Unit = Unit {
     handler_begins,
     handler_ends,
     traced,
+    event_total,
 };
+
+#[cfg(not(feature = "counters-alone"))]
+extern "C" fn event_total(kind: c_int) -> u64 {
+    record::total_of_events(kind)
+}
+
+#[cfg(feature = "counters-alone")]
+extern "C" fn event_total(_kind: c_int) -> u64 {
+    0
+}
 
 extern "C" fn frame(pc: u64, tag: u64, delta: i64, registers: *const FrameRegisters) {
     // SAFETY: null or the frame's registers.

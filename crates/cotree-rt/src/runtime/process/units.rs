@@ -10,6 +10,7 @@ use crate::runtime::joined::{self, Unit};
 use crate::runtime::record;
 #[cfg(not(feature = "shared-library"))]
 use crate::runtime::thread::{self, Thread};
+use core::ffi::c_int;
 use core::sync::atomic::Ordering;
 
 /// Every unit: ours and those that joined us.
@@ -118,6 +119,15 @@ pub fn handler_ends(frame: u64, left: bool) {
 #[cfg(not(feature = "shared-library"))]
 pub fn are_traced() -> bool {
     units().any(|unit| (unit.traced)())
+}
+
+/// How many events of a kind all threads have had in the code of all units.
+pub fn event_total(kind: c_int) -> u64 {
+    #[cfg(feature = "shared-library")]
+    if let Some(total) = joined::event_total(kind) {
+        return total;
+    }
+    units().map(|unit| (unit.event_total)(kind)).fold(0, u64::wrapping_add)
 }
 
 /// All counters zero.

@@ -45,5 +45,7 @@ mod table;
 #[cfg(not(feature = "counters-alone"))]
 mod trace;
 
+#[cfg(not(feature = "counters-alone"))]
+pub use queries::total as total_of_events;
 pub use recorder::{Activation, Child, Recorder};
 pub use table::*;

@@ -59,11 +59,15 @@ impl EventWords {
     /// The kind of this number in the calling thread's slab, if it is counted, and exactly: where not even memory for a
     /// profile can be had, threads have no slabs of their own, and nobody looks after activations that end early.
     fn own(number: c_int) -> Option<Self> {
+        if unit::is_queried() { Self::of(unit::own_slab(), number) } else { None }
+    }
+
+    /// The kind of this number in a slab, if the unit counts it.
+    fn of(slab: *mut u64, number: c_int) -> Option<Self> {
         let kinds = unit::descriptor().event_kinds;
-        let asked = unit::is_queried() && current::active();
-        let counted = asked && (0..64).contains(&number) && kinds >> number & 1 == 1;
+        let counted = current::active() && (0..64).contains(&number) && kinds >> number & 1 == 1;
         let index = (kinds & !(u64::MAX << (number & 63))).count_ones() as usize;
-        counted.then(|| Self { slab: unit::own_slab(), index })
+        counted.then_some(Self { slab, index })
     }
 
     /// All that are counted.
@@ -193,6 +197,14 @@ impl EventWords {
         self.limit_both();
         callback
     }
+}
+
+/// How many events of a kind all threads have had in this unit, those that are gone, too. What other threads lack, which
+/// run at the same time, is not known.
+pub fn total(kind: c_int) -> u64 {
+    let mut total = 0u64;
+    slabs::each(|slab| total = EventWords::of(slab, kind).map_or(total, |words| total.wrapping_add(words.counted())));
+    total
 }
 
 /// More events than there ever will be.

@@ -46,7 +46,7 @@ fn at(registers: &FrameRegisters, place: RegisterValue) -> Option<u64> {
 
 /// Gives the values that are known at a return address of this unit, with their numbers.
 pub fn for_each(pc: u64, registers: &FrameRegisters, mut act: impl FnMut(u64, u64)) {
-    if unit::descriptor().register_functions == 0 {
+    if !unit::notes_registers() {
         return;
     }
     for (number, place) in places(pc).iter().enumerate() {
