@@ -84,9 +84,10 @@ pub fn event_count(kind: EventKind) -> u64 {
     runtime::event_count().map_or(0, |function| unsafe { function(kind as i32) })
 }
 
-/// In a build with `--profile events`: how many events of the kind all threads have had, those that are gone, too, since
-/// the program's beginning, [`reset`] or `fork`. This thread's part is exact, as [`event_count`] is. Of each other thread
-/// that runs at the same time it is what has been counted: up to the events of a stretch of code more or less.
+/// In a build with `--profile events`: how many events of the kind all threads have had, those that are gone, too,
+/// since the program's beginning, [`reset`] or `fork`. This thread's part is exact, as [`event_count`] is. Of each
+/// other thread that runs at the same time it is what has been counted: up to the events of a stretch of code more or
+/// less.
 #[inline]
 #[must_use]
 pub fn event_count_total(kind: EventKind) -> u64 {
@@ -208,7 +209,8 @@ mod runtime {
         let address: usize;
         // SAFETY: as above.
         unsafe {
-            asm!(".weak cotree_event_count_total", "mov {}, qword ptr [rip + cotree_event_count_total@GOTPCREL]", out(reg) address,
+            asm!(".weak cotree_event_count_total",
+                "mov {}, qword ptr [rip + cotree_event_count_total@GOTPCREL]", out(reg) address,
                 options(nostack, pure, readonly));
         }
         // SAFETY: as above.

@@ -261,8 +261,8 @@ pub enum OutermostStep {
     /// The function returns, or the call does. If this is the outermost activation, the counters are added to the sums,
     /// and there is no outermost one.
     End,
-    /// A call has returned for the second time, to an activation that was taken for dead: if that was the outermost one,
-    /// it is so again.
+    /// A call has returned for the second time, to an activation that was taken for dead: if that was the outermost
+    /// one, it is so again.
     Again,
 }
 

@@ -77,7 +77,8 @@ impl<'a> Costs<'a> {
         let counted = names.join(",");
         (!self.kinds().contains(&kind)).then(|| {
             format!(
-                "the profile has no counts of {}, but of {counted}: name one with --event, or build with --profile events-calls={counted},{}",
+                "the profile has no counts of {}, but of {counted}: name one with --event, or build with \
+                 --profile events-calls={counted},{}",
                 kind.name(),
                 kind.name()
             )

@@ -1,4 +1,5 @@
-//! Costs where the events of functions and calls are counted, and no blocks ([`cotree_core::method::events::call_sums`]).
+//! Costs where the events of functions and calls are counted, and no blocks
+//! ([`cotree_core::method::events::call_sums`]).
 //!
 //! What a function did itself is known, but not on which of its lines: all of it stands on the line where the function
 //! begins. What calls by name led to is known for each of them. Other calls have sums as well, which belong to several

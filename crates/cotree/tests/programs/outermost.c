@@ -1,6 +1,6 @@
-/* How many allocations happened while functions were under way at all, however often they were entered in the meantime: by a stack
-   that the program keeps itself. Recursion that is direct, mutual, by pointers and by code that is not profiled; and left by
-   longjmp, exit and pthread_exit, or forked. Nothing of cotree takes part in that. */
+/* How many allocations happened while functions were under way at all, however often they were entered in the
+   meantime: by a stack that the program keeps itself. Recursion that is direct, mutual, by pointers and by code that is
+   not profiled; and left by longjmp, exit and pthread_exit, or forked. Nothing of cotree takes part in that. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
-// Recursion that exceptions leave: how many allocations happened while functions were under way at all, by a stack that the program
-// keeps itself.
+// Recursion that exceptions leave: how many allocations happened while functions were under way at all, by a stack that
+// the program keeps itself.
 #include <cstdio>
 #include <cstdlib>
 #define APART __attribute__((noinline)) static

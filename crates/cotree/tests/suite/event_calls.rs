@@ -186,7 +186,8 @@ fn recursion_counts_once() {
     }
 }
 
-/// What `cotree costs` has of functions: entries, own and inclusive instructions; and of calls by caller, callee and line.
+/// What `cotree costs` has of functions: entries, own and inclusive instructions; and of calls by caller, callee and
+/// line.
 type Costs = (BTreeMap<String, [u64; 3]>, BTreeMap<(String, String, u64), [u64; 2]>);
 
 fn costs(project: &Project, file: &str) -> Costs {
@@ -248,8 +249,8 @@ int main(int argc, char **argv) {
 }
 "#;
 
-/// Whom calls through pointers reached has a name, `main` is not recursive since it prints, and what recursion led to is
-/// no more than the program did.
+/// Whom calls through pointers reached has a name, `main` is not recursive since it prints, and what recursion led to
+/// is no more than the program did.
 #[test]
 fn callees_have_names() {
     let project = Project::new(&[("p.c", POINTERS)]);

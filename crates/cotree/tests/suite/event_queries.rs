@@ -419,7 +419,11 @@ fn gdb_stops_in_a_program_with_limits_of_its_own() {
 /// The whole program's count: all threads, those that are gone, too, and a library's.
 #[test]
 fn totals_add_up_threads_and_libraries() {
-    const LIBRARY: &str = "#include <stdlib.h>\nvoid *volatile kept;\nvoid more(int n) { for (int i = 0; i < n; i++) kept = malloc(1); }\n";
+    const LIBRARY: &str = r#"
+#include <stdlib.h>
+void *volatile kept;
+void more(int n) { for (int i = 0; i < n; i++) kept = malloc(1); }
+"#;
     const PROGRAM: &str = r#"
 #include <cotree.h>
 #include <pthread.h>

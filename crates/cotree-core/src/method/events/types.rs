@@ -117,8 +117,8 @@ pub struct EventPlan {
     /// Calls during which the activation must keep its frame, so that it is known if they do not come back. Not kept,
     /// either.
     pub framed: Vec<CallId>,
-    /// The function has [`Probe::Outermost`](crate::probe::Probe::Outermost): each activation needs a frame of its own. Not
-    /// kept, either.
+    /// The function has [`Probe::Outermost`](crate::probe::Probe::Outermost): each activation needs a frame of its own.
+    /// Not kept, either.
     pub own_frame: bool,
 }
 

@@ -2,9 +2,9 @@
 //! way ([`crate::layout::OUTERMOST`]).
 //!
 //! Generated code knows by a word of the thread's slab whether a function is under way already. The activation that is
-//! the outermost one takes the counters of events away from its sums where it begins, and adds them where it ends. If it
-//! ends early, that is done here: the word has the address of its frame. While a signal handler runs, nothing is under
-//! way ([`HiddenWord`]). In a forked child everything is that was under way in the parent.
+//! the outermost one takes the counters of events away from its sums where it begins, and adds them where it ends. If
+//! it ends early, that is done here: the word has the address of its frame. While a signal handler runs, nothing is
+//! under way ([`HiddenWord`]). In a forked child everything is that was under way in the parent.
 
 use super::Activation;
 use crate::arch::registers::Caller;

@@ -199,8 +199,8 @@ impl EventWords {
     }
 }
 
-/// How many events of a kind all threads have had in this unit, those that are gone, too. What other threads lack, which
-/// run at the same time, is not known.
+/// How many events of a kind all threads have had in this unit, those that are gone, too. What other threads lack,
+/// which run at the same time, is not known.
 pub fn total(kind: c_int) -> u64 {
     let mut total = 0u64;
     slabs::each(|slab| total = EventWords::of(slab, kind).map_or(total, |words| total.wrapping_add(words.counted())));

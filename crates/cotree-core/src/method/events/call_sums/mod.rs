@@ -25,11 +25,12 @@
 //!
 //! **Recursion.** Such a sum is that of all calls from one place, so of calls that are under way at the same time each
 //! counts by itself. The paper has it so, and what functions did themselves follows from these sums alone. But nobody
-//! wants to read that `fib` had more events than the program. So functions and calls that may be under way several times
-//! at once have one more sum, of their *outermost* activations: a word of the thread's slab says which activation that
-//! is, by the address of its frame, and only that one takes the counter away where it begins, and adds it where it ends
-//! ([`Probe::Outermost`](crate::probe::Probe::Outermost)). If it ends early, whoever walks the stack finds the address
-//! among those of the dying frames. A frame must be of one such activation then: these functions are not inlined.
+//! wants to read that `fib` had more events than the program. So functions and calls that may be under way several
+//! times at once have one more sum, of their *outermost* activations: a word of the thread's slab says which activation
+//! that is, by the address of its frame, and only that one takes the counter away where it begins, and adds it where it
+//! ends ([`Probe::Outermost`](crate::probe::Probe::Outermost)). If it ends early, whoever walks the stack finds the
+//! address among those of the dying frames. A frame must be of one such activation then: these functions are not
+//! inlined.
 
 pub(super) mod keys;
 mod plan;
