@@ -330,7 +330,7 @@ impl From<TraceBy> for trace::TraceBy {
             TraceBy::Auto => Self::Auto,
             TraceBy::Paths => Self::Only(trace::Encoding::Paths),
             TraceBy::Bits => Self::Only(trace::Encoding::Bits),
-            TraceBy::Witness => Self::Only(trace::Encoding::Witnesses),
+            TraceBy::Witness => Self::Only(trace::Encoding::EachWitness),
         }
     }
 }

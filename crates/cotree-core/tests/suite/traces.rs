@@ -83,6 +83,7 @@ fn options() -> impl Strategy<Value = TraceOptions> {
         TraceBy::Only(Encoding::Paths),
         TraceBy::Only(Encoding::Bits),
         TraceBy::Only(Encoding::Witnesses),
+        TraceBy::Only(Encoding::EachWitness),
     ]);
     let per_branch = prop_oneof![4 => Just(false), 1 => Just(true)];
     (by, any::<bool>(), per_branch).prop_map(|(by, packs, per_branch)| TraceOptions {

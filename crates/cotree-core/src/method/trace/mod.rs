@@ -31,9 +31,11 @@
 //! No probe fits on the edges of a computed goto. A block that one may lead to is cut, and its number among these
 //! blocks is written when it is entered, from wherever.
 
+mod accesses;
 mod calls;
 mod cost;
 mod cuts;
+mod each_witness;
 mod layout;
 mod links;
 mod place;
@@ -47,6 +49,7 @@ mod types;
 mod unit;
 pub mod witness;
 mod witness_sets;
+mod witness_values;
 mod witnesses;
 
 pub use cost::TraceCost;

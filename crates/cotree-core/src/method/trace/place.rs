@@ -64,7 +64,7 @@ impl Placing<'_> {
 
     /// A segment starts at the node: the register is what it is at first.
     fn start(&mut self, place: Place, node: Node) {
-        if self.segments.nodes[node].undecided {
+        if self.segments.nodes[node].undecided && self.segments.encoding != Encoding::EachWitness {
             self.add(place, Probe::Set(Reg::Token, self.segments.initial(node).cast_signed()));
         }
     }
@@ -103,6 +103,13 @@ impl Placing<'_> {
         let facts = self.segments.nodes[node];
         let reg = Reg::Token;
         let mut plus = 0;
+        if self.segments.encoding == Encoding::EachWitness {
+            if link.bits > 0 {
+                let witness = Probe::Emit { reg: None, plus: link.value.cast_signed(), bytes: facts.bytes };
+                self.write(place, witness, Written::Link(node, *link));
+            }
+            return;
+        }
         if self.segments.encoding == Encoding::Paths {
             plus = link.value.cast_signed();
         } else if link.bits > 0 {

@@ -1,13 +1,14 @@
 //! Plans one function: cuts, then the cheapest encoding of its segments.
 
+use super::accesses::edges_to_accesses;
 use super::cost::TraceCost;
 use super::cuts::{self, Cycle};
 use super::segments::Segments;
 use super::types::{CallKind, Encoding, Packing, TraceBy, TraceError, TraceKey, TraceOptions, TracePlan};
-use super::{place, witnesses};
-use crate::facts::{EdgeFacts, EdgeKind, Function};
+use super::{each_witness, place, witnesses};
+use crate::facts::{EdgeKind, Function};
 use crate::graph::cfg::Cfg;
-use crate::ids::{Block, CallId, Edge, IdMap};
+use crate::ids::{Block, CallId, Edge};
 use crate::weight::weighting::Weighting;
 
 /// The limits of paths per segment that are tried: what fits a few bits, one byte, two, three, four, and as many as a
@@ -52,16 +53,22 @@ pub fn plan(
         first: likely(cfg, weighting),
         ..TraceKey::default()
     };
+    let planning = Planning { function, cfg, weighting };
+    if options.by == TraceBy::Only(Encoding::EachWitness) && !options.per_branch {
+        let key = TraceKey { encoding: Encoding::EachWitness, first: Vec::new(), ..base.clone() };
+        if let Some(found) = planning.numbered(key)? {
+            return Ok(found.plan);
+        }
+    }
     let cycles = cuts::cycles(function, cfg, &base)?;
     base.cuts = cycles.iter().flat_map(|cycle| cycle.cuts.iter().copied()).collect();
-    base.cuts.extend(accessing(function, &base));
+    base.cuts.extend(edges_to_accesses(function, &base));
     if options.per_branch {
         base.cuts.extend(branching(function, cfg));
     }
     base.cuts.sort_unstable();
     base.cuts.dedup();
 
-    let planning = Planning { function, cfg, weighting };
     let uncut = Segments::uncut(function, cfg, &base)?;
     let mut best: Option<Priced> = None;
     for most in MOST_PATHS {
@@ -116,10 +123,15 @@ impl TraceBy {
     fn encodings(&self) -> &[Encoding] {
         match self {
             Self::Auto => &[Encoding::Paths, Encoding::Bits, Encoding::Witnesses],
+            // Functions that cannot have it, and records of each branch: whatever is cheapest.
+            Self::Only(Encoding::EachWitness) => Self::Auto.encodings(),
             Self::Only(encoding) => std::slice::from_ref(encoding),
         }
     }
 }
+
+/// How the witnesses of a function with this key are chosen.
+type Choose = fn(&Function, &Cfg, &TraceKey, &Weighting) -> Result<Vec<(Edge, u32)>, TraceError>;
 
 #[derive(Clone, Copy)]
 struct Planning<'a> {
@@ -131,8 +143,13 @@ struct Planning<'a> {
 impl Planning<'_> {
     /// The plan with this key; `None` if there are too many paths for it, or its loops can't share tokens.
     fn numbered(self, mut key: TraceKey) -> Result<Option<Priced>, TraceError> {
-        if key.encoding == Encoding::Witnesses {
-            match witnesses::choose(self.function, self.cfg, &key, self.weighting) {
+        let choose = match key.encoding {
+            Encoding::Witnesses => Some(witnesses::choose as Choose),
+            Encoding::EachWitness => Some(each_witness::choose as Choose),
+            Encoding::Paths | Encoding::Bits => None,
+        };
+        if let Some(choose) = choose {
+            match choose(self.function, self.cfg, &key, self.weighting) {
                 Err(TraceError::TooManyPaths) => return Ok(None),
                 chosen => key.witnesses = chosen?,
             }
@@ -192,28 +209,6 @@ fn targets(function: &Function) -> Vec<Block> {
     targets.sort_unstable();
     targets.dedup();
     targets
-}
-
-/// The edges into blocks that tell addresses before their first call that ends a segment: the token of the path there
-/// must stand before these. The exceptions of a call that ends no segment never come.
-fn accessing(function: &Function, key: &TraceKey) -> Vec<Edge> {
-    let mut first_call = IdMap::filled(None, function.blocks.len());
-    for (call, facts) in function.calls.numbered().filter(|&(call, _)| key.call(call).ends_segment()) {
-        if let Some(first) = first_call.get_mut(facts.block) {
-            first.get_or_insert(call);
-        }
-    }
-    let mut tells = IdMap::filled(false, function.blocks.len());
-    for access in &function.accesses {
-        if let (Some(tells), Some(first)) = (tells.get_mut(access.block), first_call.get(access.block)) {
-            *tells |= first.is_none_or(|call| access.before <= call);
-        }
-    }
-    let into = |(id, edge): (Edge, &EdgeFacts)| {
-        let tells = tells.get(edge.dst).is_some_and(|&tells| tells);
-        (tells && edge.kind != EdgeKind::InvokeUnwind).then_some(id)
-    };
-    function.edges.numbered().filter_map(into).collect()
 }
 
 /// The edges out of blocks that have several, but for those on which a segment ends anyway.

@@ -10,6 +10,7 @@
 //! it is written once, and never on one from a decided start. Undecided nodes that are linked share a *group*: one
 //! width, and for packed tokens one base. The numbers of paths, which the tokens are made of, depend on [`Encoding`].
 
+use super::accesses::edges_to_accesses;
 pub(super) use super::links::{Link, Node, Target};
 use super::token::{MOST_PATHS, Token};
 use super::types::{CallKind, Encoding, TraceError, TraceKey};
@@ -55,6 +56,9 @@ pub(super) struct NodeFacts {
 /// Readers take several paths of a packed token at once, as long as their common number is at most this.
 const PATHS_AT_ONCE: u64 = 1 << 12;
 
+/// What links with a witness have as their bits, where each is written as a number of whole bytes.
+const WITNESS_BITS: u8 = 8;
+
 /// The cut graph of a function with the numbers of its paths.
 #[derive(Clone, Debug)]
 pub(super) struct Segments {
@@ -74,10 +78,17 @@ impl Segments {
     pub fn new(function: &Function, cfg: &Cfg, key: &TraceKey) -> Result<Self, TraceError> {
         validate(function, cfg, key)?;
         let mut made = Self::cut(function, cfg, key);
+        if key.encoding == Encoding::EachWitness {
+            made.number_each_witness(key);
+        }
         made.sort()?;
         made.count();
         made.decide();
         match key.encoding {
+            Encoding::EachWitness => {
+                made.check_blocking()?;
+                made.witness_sets = made.find_witness_sets()?;
+            }
             Encoding::Paths => made.number_paths(),
             Encoding::Bits => made.number_bits(),
             Encoding::Witnesses => {
@@ -157,14 +168,19 @@ impl Segments {
             encoding: key.encoding,
             witness_sets: WitnessSets::default(),
         };
+        // Each of these edges has a witness, or nothing between a predicate and it is without one.
+        let silent = match key.encoding {
+            Encoding::EachWitness => edges_to_accesses(function, key),
+            _ => Vec::new(),
+        };
         for block in cfg.blocks().filter(|&block| block != cfg.exit()) {
-            made.link(function, cfg, key, block);
+            made.link(function, cfg, key, &silent, block);
         }
         made
     }
 
-    /// The links of a block's last node, in the order of their numbers.
-    fn link(&mut self, function: &Function, cfg: &Cfg, key: &TraceKey, block: Block) {
+    /// The links of a block's last node, in the order of their numbers. On `silent` edges segments end, too.
+    fn link(&mut self, function: &Function, cfg: &Cfg, key: &TraceKey, silent: &[Edge], block: Block) {
         let last = self.last(block);
         self.nodes[last].first_link = self.links.len() as u32;
         let throws = self.throws(function, block);
@@ -186,7 +202,7 @@ impl Segments {
                 Target::Exit
             } else if listed(&key.packing.edges, &edge) {
                 Target::Packed(self.node(dst))
-            } else if listed(&key.cuts, &edge) || key.targets.binary_search(&dst).is_ok() {
+            } else if listed(&key.cuts, &edge) || listed(silent, &edge) || key.targets.binary_search(&dst).is_ok() {
                 Target::Cut(self.node(dst))
             } else {
                 Target::Node(self.node(dst))
@@ -229,7 +245,7 @@ impl Segments {
     /// Is a byte written on each cut edge to the node that no token is written on, only to show that it is passed?
     /// Nothing else is written in a loop without an end.
     pub fn ticks(&self, node: Node) -> bool {
-        !self.nodes[node].undecided
+        !self.nodes[node].undecided && self.encoding != Encoding::EachWitness
     }
 
     /// A topological order (Kahn's algorithm).
@@ -270,7 +286,7 @@ impl Segments {
     fn decide(&mut self) {
         for index in (0..self.order.len()).rev() {
             let node = self.order[index];
-            let open = |link: &Link| self.leads_on(link);
+            let open = |link: &Link| link.bits > 0 || self.leads_on(link);
             self.nodes[node].undecided = self.nodes[node].paths > 1 || self.links(node).iter().any(open);
         }
     }
@@ -322,6 +338,26 @@ impl Segments {
         }
     }
 
+    /// A segment ends on each link that has a witness ([`Encoding::EachWitness`]).
+    fn number_each_witness(&mut self, key: &TraceKey) {
+        for link in self.links.iter_mut().filter(|link| link.target != Target::Dispatch) {
+            if let Ok(found) = key.witnesses.binary_search_by_key(&link.edge, |witness| witness.0) {
+                (link.value, link.bits) = (u64::from(key.witnesses[found].1), WITNESS_BITS);
+                if let Target::Node(to) = link.target {
+                    link.target = Target::Cut(to);
+                }
+            }
+        }
+    }
+
+    /// Do witnesses block (Ball & Larus 1994, §4.2)? Nothing that others write stands before the witness that a
+    /// predicate reads.
+    fn check_blocking(&self) -> Result<(), TraceError> {
+        let blocks = |node: Node| self.links(node).iter().all(|link| link.bits > 0 || self.leads_on(link));
+        let all = (0..self.nodes.len()).filter(|&node| self.nodes[node].undecided).all(blocks);
+        if all { Ok(()) } else { Err(TraceError::Ambiguous) }
+    }
+
     /// Widths and bases.
     fn group(&mut self, key: &TraceKey) -> Result<(), TraceError> {
         let count = self.nodes.len();
@@ -338,7 +374,7 @@ impl Segments {
         }
         // The longest tokens, in bits behind the leading 1; else the most paths.
         let mut longest = vec![0u64; count];
-        if self.encoding != Encoding::Paths {
+        if self.encoding.has_bits() {
             for &node in self.order.iter().rev() {
                 let bits = |link: &Link| {
                     u64::from(link.bits) + if let Target::Node(to) = link.target { longest[to] } else { 0 }
@@ -350,7 +386,11 @@ impl Segments {
         let mut packs = vec![false; count];
         for (node, &longest) in longest.iter().enumerate() {
             let group = groups.find(node);
-            let size = if self.encoding == Encoding::Paths { self.nodes[node].paths } else { longest };
+            let size = match self.encoding {
+                Encoding::Paths => self.nodes[node].paths,
+                Encoding::Bits | Encoding::Witnesses => longest,
+                Encoding::EachWitness => self.links(node).iter().map(|link| link.value + 1).max().unwrap_or(0),
+            };
             most[group] = most[group].max(size);
             packs[group] |= self.links(node).iter().any(|link| matches!(link.target, Target::Packed(_)));
         }
@@ -365,6 +405,7 @@ impl Segments {
                     (bytes, room / most.max(2) / most.max(2) >= 2)
                 }
                 Encoding::Paths => (bits_for(most).div_ceil(8), most <= MOST_PATHS),
+                Encoding::EachWitness => (bits_for(most).div_ceil(8).max(1), true),
                 Encoding::Bits | Encoding::Witnesses => ((most + 1).div_ceil(8) as u8, most < 63),
             };
             // A token that goes on has to be written some time.
@@ -397,6 +438,27 @@ impl Segments {
         Some(link)
     }
 
+    /// The link that a witness leads along; it is spent where that link has it.
+    pub fn follow_each_witness(&self, node: Node, token: &mut Token) -> Option<Link> {
+        let links = self.links(node);
+        let link = match links {
+            [only] => *only,
+            _ => self.witness_sets.choose(links, node, Some(token.rest()))?,
+        };
+        if link.bits > 0 {
+            if token.rest() != link.value {
+                return None;
+            }
+            token.pass(link.value);
+        }
+        Some(link)
+    }
+
+    /// What may come next along each link ([`Encoding::EachWitness`], [`Encoding::Witnesses`]).
+    pub fn witness_sets(&self) -> &WitnessSets {
+        &self.witness_sets
+    }
+
     /// Takes a link's bits from a token: they have to be its own.
     pub fn pop(&self, link: Link, token: &mut Token) -> Option<()> {
         (token.pop(link.bits)? == link.value).then_some(())
@@ -407,6 +469,7 @@ impl Segments {
         match self.encoding {
             Encoding::Paths if self.nodes[node].packs => self.nodes[node].base,
             Encoding::Paths => 0,
+            Encoding::EachWitness => 0,
             Encoding::Bits | Encoding::Witnesses => 1,
         }
     }

@@ -195,7 +195,7 @@ impl Tables {
     /// Are tokens bits?
     #[inline]
     pub(super) fn has_bits(&self) -> bool {
-        self.segments.encoding != Encoding::Paths
+        self.segments.encoding.has_bits()
     }
 
     /// The token of a segment that starts at an undecided node; `None` if it can't be.
@@ -207,6 +207,7 @@ impl Tables {
                 Token::packed(number, facts.base).filter(|token| token.rest() < facts.paths)
             }
             Encoding::Paths => (number < facts.paths).then(|| Token::path(number)),
+            Encoding::EachWitness => Some(Token::path(number)),
             Encoding::Bits | Encoding::Witnesses => Token::bits(number),
         }
     }
@@ -223,7 +224,9 @@ impl Tables {
     #[inline]
     pub(super) fn follow(&self, node: Node, token: &mut Token) -> Option<Link> {
         let links = self.segments.links(node);
-        if let [only] = links {
+        if let [only] = links
+            && self.segments.encoding != Encoding::EachWitness
+        {
             if only.bits > 0 {
                 self.segments.pop(*only, token)?;
             }
@@ -244,6 +247,7 @@ impl Tables {
                 let number = token.pop(links.first()?.bits)?;
                 links.get(usize::try_from(number).ok()?).copied()
             }
+            Encoding::EachWitness => self.segments.follow_each_witness(node, token),
             Encoding::Witnesses => self.segments.follow_witness(node, token),
         }
     }

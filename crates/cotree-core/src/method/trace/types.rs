@@ -17,9 +17,18 @@ pub enum Encoding {
     Bits,
     /// Behind a leading 1, the witnesses on the path (§4.1, §4.2).
     Witnesses,
+    /// No register: each witness is written where its edge is taken (§4.1, §4.2), and is a token of its own. Loops are
+    /// cut nowhere else.
+    EachWitness,
 }
 
 impl Encoding {
+    /// Is a token bits behind a leading 1?
+    #[must_use]
+    pub const fn has_bits(self) -> bool {
+        matches!(self, Self::Bits | Self::Witnesses)
+    }
+
     /// What explanations call it.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -27,6 +36,7 @@ impl Encoding {
             Self::Paths => "the number of the path",
             Self::Bits => "bits for each branch",
             Self::Witnesses => "witnesses",
+            Self::EachWitness => "a witness",
         }
     }
 }
@@ -49,7 +59,7 @@ impl TraceBy {
             "auto" => Self::Auto,
             "paths" => Self::Only(Encoding::Paths),
             "bits" => Self::Only(Encoding::Bits),
-            "witness" => Self::Only(Encoding::Witnesses),
+            "witness" => Self::Only(Encoding::EachWitness),
             _ => return None,
         })
     }
@@ -143,7 +153,7 @@ pub struct TraceKey {
     pub first: Vec<Edge>,
     /// Loops whose turns share tokens.
     pub packing: Packing,
-    /// The edges that have witnesses, in order, with their values ([`Encoding::Witnesses`]).
+    /// The edges that have witnesses, in order, with their values ([`Encoding::Witnesses`], [`Encoding::EachWitness`]).
     pub witnesses: Vec<(Edge, u32)>,
     /// Blocks that indirect branches may lead to, in order: entering one writes its place in this list.
     pub targets: Vec<Block>,

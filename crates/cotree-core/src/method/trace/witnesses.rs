@@ -2,13 +2,12 @@
 
 use super::segments::{Link, Node, Segments, Target};
 use super::types::{Encoding, TraceError, TraceKey};
-use super::witness_sets::WitnessSets;
+use super::witness_values::values;
 use crate::facts::Function;
 use crate::graph::cfg::Cfg;
 use crate::graph::union_find::UnionFind;
 use crate::ids::Edge;
 use crate::weight::weighting::Weighting;
-use std::collections::BTreeSet;
 
 /// Functions with so many witnesses are not looked at for needless ones, nor are their values reused.
 const MOST_WITNESSES: usize = 64;
@@ -68,27 +67,4 @@ pub(super) fn choose(
     let mut valued: Vec<(Edge, u32)> = witnesses.into_iter().zip(values).collect();
     valued.sort_unstable();
     Ok(valued)
-}
-
-/// A value for each witness, by its number in the sets: the smallest that none has with which it may be confused.
-fn values(count: usize, sets: &WitnessSets) -> Vec<u32> {
-    let mut confused = vec![BTreeSet::new(); count];
-    for set in &sets.nodes {
-        for &(a, along) in set {
-            for &(b, other) in set {
-                if let (Some(a), Some(b)) = (a, b)
-                    && along != other
-                {
-                    confused[a as usize].insert(b as usize);
-                }
-            }
-        }
-    }
-    let mut values: Vec<u32> = Vec::with_capacity(count);
-    for confused in &confused {
-        let taken: BTreeSet<u32> = confused.iter().filter_map(|&other| values.get(other).copied()).collect();
-        let free = (0..).find(|value| !taken.contains(value));
-        values.push(free.unwrap_or_default());
-    }
-    values
 }
