@@ -250,6 +250,14 @@ pub enum Probe {
         /// How many kinds there are.
         kinds: u8,
     },
+    /// Appends bits to the thread's trace: to the byte that holds the last ones, if that is open and has room for them,
+    /// else to a new one ([`crate::method::trace::stream`]).
+    EmitBits {
+        /// The bits, as a number.
+        value: u8,
+        /// How many, from 1 to 7.
+        bits: u8,
+    },
 }
 
 /// A step of [`Probe::Outermost`].
@@ -296,6 +304,7 @@ impl Probe {
             Self::Count(_)
             | Self::CountIfTaken(..)
             | Self::RecordEntry
+            | Self::EmitBits { .. }
             | Self::CountBy(..)
             | Self::AddCounter { .. }
             | Self::Outermost { .. }

@@ -318,9 +318,9 @@ pub enum TraceBy {
     Auto,
     /// A number for each path between two calls or turns of a loop
     Paths,
-    /// Bits for each branch
+    /// As few bits for each branch as it needs, in bytes that all functions share
     Bits,
-    /// Witnesses on few edges
+    /// A byte for each witness, on edges off a spanning tree
     Witness,
 }
 
@@ -329,7 +329,7 @@ impl From<TraceBy> for trace::TraceBy {
         match by {
             TraceBy::Auto => Self::Auto,
             TraceBy::Paths => Self::Only(trace::Encoding::Paths),
-            TraceBy::Bits => Self::Only(trace::Encoding::Bits),
+            TraceBy::Bits => Self::Only(trace::Encoding::EachBranch),
             TraceBy::Witness => Self::Only(trace::Encoding::EachWitness),
         }
     }

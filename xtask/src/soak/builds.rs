@@ -70,7 +70,7 @@ const fn merged(options: &'static str) -> Variant {
 }
 
 /// What a link is told: a method, and what is switched on or off.
-pub const OPTIONS: [&str; 33] = [
+pub const OPTIONS: [&str; 34] = [
     "--profile edge",
     "--profile edge --verify",
     "--profile block",
@@ -104,6 +104,7 @@ pub const OPTIONS: [&str; 33] = [
     "--spanning-tree min",
     "--profile path --path-array 0 --verify",
     "--profile trace --trace-by witness",
+    "--profile trace --trace-by bits",
 ];
 
 /// Variants besides those.

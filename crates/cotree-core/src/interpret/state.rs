@@ -72,6 +72,8 @@ pub struct ThreadState {
     pub trace: Vec<u8>,
     /// The address that was told last in it; 0 behind a record of the runtime.
     pub(super) address: u64,
+    /// Where in it the byte is that bits are added to, if there is one; none behind a record of the runtime.
+    pub(super) open: Option<usize>,
     /// Traces of handlers that have come to an end, with the length of the trace that each interrupted then.
     pub handled: Vec<(usize, Vec<u8>)>,
     /// Traces that are interrupted by a handler, outermost first.
@@ -95,12 +97,14 @@ impl ThreadState {
     pub(super) fn record(&mut self, record: Control) {
         record.write(&mut self.trace);
         self.address = 0;
+        self.open = None;
     }
 
     /// A handler begins, with a trace of its own.
     pub(super) fn suspend(&mut self) {
         self.suspended_totals.push(self.totals());
         self.suspended_outermost.push(std::mem::take(&mut self.outermost));
+        self.open = None;
         self.suspended.push((std::mem::take(&mut self.trace), std::mem::take(&mut self.address)));
     }
 
@@ -108,6 +112,7 @@ impl ThreadState {
     pub(super) fn resume(&mut self) {
         if let Some((interrupted, address)) = self.suspended.pop() {
             self.address = address;
+            self.open = None;
             let trace = std::mem::replace(&mut self.trace, interrupted);
             self.handled.push((self.trace.len(), trace));
         }
@@ -183,6 +188,19 @@ impl ThreadState {
         stream::put_number(stream::number_of_step(step), &mut self.trace);
     }
 
+    fn emit_bits(&mut self, value: u8, bits: u8) {
+        // No byte stays open for long: as if the bytes were moved out of a window each time that it has this many.
+        const WINDOW: usize = 16;
+        let begun = self.trace.len() / WINDOW * WINDOW;
+        match self.open.filter(|&at| at >= begun).map(|at| &mut self.trace[at]) {
+            Some(byte) if *byte >> (8 - bits) == 0 => *byte = *byte << bits | value,
+            _ => {
+                self.open = Some(self.trace.len());
+                self.trace.push(1 << bits | value);
+            }
+        }
+    }
+
     fn emit(&mut self, value: i64, bytes: u8) {
         self.trace.extend(value.to_le_bytes().iter().take(usize::from(bytes)));
     }
@@ -222,6 +240,7 @@ impl ThreadState {
             Probe::Emit { reg, plus, bytes } => {
                 self.emit(reg.map_or(0, |reg| registers.get(reg)).wrapping_add(plus), bytes);
             }
+            Probe::EmitBits { value, bits } => self.emit_bits(value, bits),
             Probe::EmitFull { reg, limit, bytes } => {
                 let value = registers.get(reg);
                 if value.cast_unsigned() >= limit {

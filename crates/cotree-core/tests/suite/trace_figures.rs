@@ -1,12 +1,19 @@
 //! The figures of Ball & Larus 1994 that belong to tracing. Our copy of the paper has lost the drawings of Figs 15, 16
 //! and 18: the graphs here are those that its text describes.
 
-use crate::structured;
+use crate::{random, structured};
+use cotree_core::facts::Function;
 use cotree_core::graph::cfg::Cfg;
-use cotree_core::ids::{Block, Edge};
+use cotree_core::ids::{Block, Edge, FunctionId};
+use cotree_core::interpret::Frames;
+use cotree_core::method::trace::stream::Control;
 use cotree_core::method::trace::witness::{
     Ambiguity, blockers, blocks, check, place, place_unblocked, regenerate, without_needless, witness_set,
 };
+use cotree_core::method::trace::{
+    Encoding, Event, Reader, Tables, TraceBy, TraceCalls, TraceError, TraceKey, TraceOptions, TracePlan, plan_functions,
+};
+use cotree_core::probe::Probe;
 use cotree_core::weight::weighting::Weighting;
 use proptest::prelude::*;
 
@@ -61,6 +68,35 @@ impl Figure {
             *self.cfg.succs(pair[0]).iter().find(leads).unwrap()
         };
         execution.windows(2).map(edge).filter(|edge| witnesses.contains(edge)).collect()
+    }
+
+    /// The figure as a function, in which some vertices call who knows whom.
+    fn function(&self, calls: &str) -> Function {
+        let edges = self.cfg.edges().filter(|&edge| edge != self.cfg.exit_edge());
+        let edges: Vec<_> = edges.map(|edge| (self.cfg.src(edge).index(), self.cfg.dst(edge).index(), true)).collect();
+        let sites: Vec<_> =
+            calls.split(' ').filter(|name| !name.is_empty()).map(|name| (self.block(name).index(), false)).collect();
+        random::function(self.names.len() - 1, &edges, &sites)
+    }
+
+    /// What is shipped makes of that.
+    fn plan(&self, function: &Function, encoding: Encoding) -> TracePlan {
+        let calls = TraceCalls { records_entry: true, ..TraceCalls::default() };
+        let options = TraceOptions { by: TraceBy::Only(encoding), ..TraceOptions::default() };
+        let mut plans = plan_functions(&[(function, &self.cfg, self.weighting.clone())], vec![calls], options).unwrap();
+        let plan = plans.remove(0);
+        assert_eq!(plan.key.encoding, encoding);
+        plan
+    }
+
+    /// The bytes that an execution without calls writes by a key of witnesses.
+    fn stream(&self, execution: &[Block], key: &TraceKey) -> Vec<u8> {
+        let mut stream = Vec::new();
+        Control::Entered(FunctionId(0)).write(&mut stream);
+        let value = |edge: Edge| key.witnesses.iter().find(|witness| witness.0 == edge).unwrap().1 as u8;
+        let edges: Vec<Edge> = key.witnesses.iter().map(|witness| witness.0).collect();
+        stream.extend(self.trace(execution, &edges).into_iter().map(value));
+        stream
     }
 
     fn cost(&self, witnesses: &[Edge]) -> f64 {
@@ -155,12 +191,16 @@ fn figure_15_blocks_far_from_calls() {
 
 /// The two paths to D, one of which calls in C, join in D, which has two successors. Blocking comes first: the other
 /// order costs more.
-#[test]
-fn figure_16_blocks_first() {
-    let figure = Figure::new(
+fn figure_16() -> Figure {
+    Figure::new(
         "A B C D E EXIT",
         &[("A→B", 1.0), ("A→C", 1.0), ("B→D", 1.0), ("C→D", 1.0), ("D→E", 1.0), ("E→EXIT", 1.0)],
-    );
+    )
+}
+
+#[test]
+fn figure_16_blocks_first() {
+    let figure = figure_16();
     let calls = figure.is_one_of("C");
     let block_first = place(&figure.cfg, &figure.weighting, &calls);
     assert_eq!(check(&figure.cfg, &block_first), Ok(()));
@@ -171,6 +211,96 @@ fn figure_16_blocks_first() {
     assert_eq!(tree_first.len(), 1);
     assert_eq!(check(&figure.cfg, &tree_first), Ok(()));
     assert!(!blocks(&figure.cfg, &tree_first, &calls));
+}
+
+fn edges_of(key: &TraceKey) -> Vec<Edge> {
+    key.witnesses.iter().map(|witness| witness.0).collect()
+}
+
+/// Figure 13 behind an entry of its own. EXIT is blocked, so a witness on C→EXIT stands for EOF.
+#[test]
+fn figure_13_is_what_is_shipped() {
+    let edges = ["ROOT→P", "P→A", "P→B", "B→A", "B→C", "A→C", "C→P", "C→EXIT"];
+    // The cheapest places are those of the figure.
+    let weights = [1.0, 4.0, 6.0, 3.0, 3.0, 7.0, 9.0, 1.0];
+    let all: Vec<_> = edges.into_iter().zip(weights).collect();
+    let figure = Figure::new("ROOT P A B C EXIT", &all);
+    let function = figure.function("");
+    let key = figure.plan(&function, Encoding::EachWitness).key;
+    assert_eq!(edges_of(&key), figure.edges("P→A B→A B→C C→EXIT"));
+    let execution = figure.execution("ROOT P A C P B A C P B C EXIT");
+    assert_eq!(
+        figure.trace(&execution, &edges_of(&key)),
+        ["P→A", "B→A", "B→C", "C→EXIT"].map(|name| figure.edges(name)[0]),
+    );
+    let tables = [Some(Tables::new(&function, &key).unwrap())];
+    let stream = figure.stream(&execution, &key);
+    let mut reader = Reader::new(&tables, &stream[..], Frames);
+    let mut found = Vec::new();
+    while let Some(event) = reader.next().unwrap() {
+        found.extend(match event {
+            Event::Block { block, .. } => Some(block),
+            Event::Leave { .. } => Some(figure.block("EXIT")),
+            _ => None,
+        });
+    }
+    assert_eq!(found, execution);
+    for dropped in 0..key.witnesses.len() {
+        let mut rest = key.clone();
+        rest.witnesses.remove(dropped);
+        // Two executions leave the same trace: that of a turn and of none if nothing is written in the loop.
+        let error = Tables::new(&function, &rest).unwrap_err();
+        assert!(matches!(error, TraceError::Ambiguous | TraceError::Endless), "without witness {dropped}: {error}");
+    }
+}
+
+#[test]
+fn figures_15_and_16_are_what_is_shipped() {
+    let figure = figure_15();
+    let key = figure.plan(&figure.function("B H I"), Encoding::EachWitness).key;
+    assert_eq!(edges_of(&key), figure.edges("A→B B→D B→E C→F C→H"));
+    let figure = figure_16();
+    let key = figure.plan(&figure.function("C"), Encoding::EachWitness).key;
+    assert_eq!(edges_of(&key), figure.edges("A→B A→C"));
+}
+
+/// Figure 18: a loop of three predicates. Its four witnesses need different values, so two bits each, and an iteration
+/// writes one or two of them. By bits for each branch an iteration writes three.
+#[test]
+fn figure_18_trades_witnesses_for_bits() {
+    let figure = Figure::new(
+        "ROOT P A B Q C D R EXIT",
+        &[
+            ("ROOT→P", 1.0),
+            ("P→A", 4.0),
+            ("P→B", 6.0),
+            ("A→Q", 4.0),
+            ("B→Q", 6.0),
+            ("Q→C", 4.0),
+            ("Q→D", 6.0),
+            ("C→R", 4.0),
+            ("D→R", 6.0),
+            ("R→P", 9.0),
+            ("R→EXIT", 1.0),
+        ],
+    );
+    let function = figure.function("");
+    let witnesses = figure.plan(&function, Encoding::EachWitness).key.witnesses;
+    let mut values: Vec<u32> = witnesses.iter().map(|witness| witness.1).collect();
+    values.sort_unstable();
+    assert_eq!(values, [0, 1, 2, 3]);
+    let edges: Vec<Edge> = witnesses.iter().map(|witness| witness.0).collect();
+    let mut bits = Vec::new();
+    for turn in ["P A Q C R P", "P A Q D R P", "P B Q C R P", "P B Q D R P"] {
+        bits.push(2 * figure.trace(&figure.execution(turn), &edges).len());
+    }
+    bits.sort_unstable();
+    assert_eq!(bits, [2, 2, 4, 4]);
+
+    let plan = figure.plan(&function, Encoding::EachBranch);
+    let all = plan.probes.iter().filter(|placed| matches!(placed.probe, Probe::EmitBits { bits: 1, .. })).count();
+    assert_eq!(all, 6, "both edges out of each predicate write a bit: {:?}", plan.probes);
+    assert_eq!(plan.probes.len(), all + 1, "and the function its entry");
 }
 
 proptest! {

@@ -84,6 +84,7 @@ fn options() -> impl Strategy<Value = TraceOptions> {
         TraceBy::Only(Encoding::Bits),
         TraceBy::Only(Encoding::Witnesses),
         TraceBy::Only(Encoding::EachWitness),
+        TraceBy::Only(Encoding::EachBranch),
     ]);
     let per_branch = prop_oneof![4 => Just(false), 1 => Just(true)];
     (by, any::<bool>(), per_branch).prop_map(|(by, packs, per_branch)| TraceOptions {
@@ -316,6 +317,29 @@ proptest! {
             trace[at] ^= by;
         }
         prop_assert_eq!(skipping(&tables, &trace, seed), Ok(()));
+    }
+
+    /// Each function gets the encoding that was asked for, unless it has an indirect branch. Witnesses take no more bytes
+    /// than a record of each branch, nor do bits.
+    #[test]
+    fn witnesses_and_bits_are_small((program, seed) in programs_to_trace()) {
+        let life = Life { threads: 1, signals: false, jumps_anywhere: false };
+        let Some(script) = program.script(seed, life) else { return Ok(()) };
+        let bytes = |options: TraceOptions| {
+            let plans = plan(&program, seed, options);
+            let outcome = program.process().with_trace().with_plans(&plans).run(&script).unwrap();
+            (outcome.threads[0].trace.len(), plans)
+        };
+        let by = |encoding| TraceOptions { by: TraceBy::Only(encoding), ..TraceOptions::default() };
+        let (branches, _) = bytes(TraceOptions { per_branch: true, ..by(Encoding::Paths) });
+        for encoding in [Encoding::EachWitness, Encoding::EachBranch] {
+            let (own, plans) = bytes(by(encoding));
+            for (function, plan) in program.functions.iter().zip(&plans) {
+                let splittable = function.edges.iter().all(|edge| edge.kind.splittable());
+                prop_assert!(plan.key.encoding == encoding || !splittable);
+            }
+            prop_assert!(own <= branches, "{own} bytes by {encoding:?}, {branches} by branches");
+        }
     }
 
     /// Reading may be interrupted after any event, and resumed with the rest of the bytes.

@@ -154,6 +154,7 @@ fn check_plan(plan: FunctionPlan<'_>, function: &Function) -> Result<(), &'stati
             | Probe::CountPath(..)
             | Probe::Emit { .. }
             | Probe::EmitFull { .. }
+            | Probe::EmitBits { .. }
             | Probe::RecordEntry
             | Probe::Linear { .. }
             | Probe::AddProduct { .. }

@@ -8,8 +8,9 @@
 //! What the bytes mean is between the plan of the unit and its readers, but for the [`TraceRecord`]s that the runtime
 //! adds.
 
-/// Words of a slab that belong to the trace, from [`super::UnitDescriptor::trace_word`] on. The word before them is of
-/// generated code: the address that was told last, which the runtime sets to 0 when it appends a record itself.
+/// Words of a slab that belong to the trace, from [`super::UnitDescriptor::trace_word`] on. The two words before them
+/// are of generated code: the byte that it adds bits to, which the runtime sets to 0 when it appends a record itself or
+/// moves the window out, and the address that was told last, which it sets to 0 when it appends a record.
 pub struct TraceWord;
 impl TraceWord {
     /// Where the next byte goes: its distance from the window's end, so negative while there is room. 0 in a slab that

@@ -38,6 +38,7 @@ impl TraceCost {
                     let turn = (f64::from(bytes) - (limit.max(1) as f64).log2() / 8.0).max(0.125);
                     (turn / f64::from(bytes), turn, 2.0 + 4.0 * turn / f64::from(bytes))
                 }
+                Probe::EmitBits { bits, .. } => (1.0, f64::from(bits) / 7.0, 7.0),
                 Probe::RecordEntry => (1.0, 2.0, 3.0),
                 Probe::Linear { times, .. } => (0.0, 0.0, if times.count_ones() == 1 { 1.0 } else { 2.0 }),
                 Probe::Add(..) => (0.0, 0.0, 1.0),

@@ -81,7 +81,7 @@ impl Placing {
     fn new(segments: &Segments, weighting: &Weighting) -> Result<Self, TraceError> {
         let count = segments.nodes.len();
         let (mut arcs, mut out, mut into) = (Vec::new(), vec![Vec::new(); count], vec![Vec::new(); count]);
-        for from in 0..count {
+        for (from, own) in out.iter_mut().enumerate() {
             let links = segments.links(from);
             for link in links {
                 // No witness fits on the edges of an indirect branch. Such a function gets another encoding.
@@ -90,7 +90,7 @@ impl Placing {
                 }
                 let number = arcs.len() as u32;
                 let to = if let Target::Node(to) = link.target { Some(to) } else { None };
-                out[from].push(number);
+                own.push(number);
                 if let Some(to) = to {
                     into[to].push(number);
                 }
@@ -112,7 +112,8 @@ impl Placing {
     /// Places the blockers (§4.2): as far from the ends as can be, so that none is redundant.
     fn block(&mut self) {
         let mut seen = vec![false; self.out.len()];
-        let mut open: Vec<Node> = (0..self.out.len()).filter(|&node| !self.is_predicate(node) && self.ends(node)).collect();
+        let mut open: Vec<Node> =
+            (0..self.out.len()).filter(|&node| !self.is_predicate(node) && self.ends(node)).collect();
         open.iter().for_each(|&node| seen[node] = true);
         for arc in &mut self.arcs {
             arc.has_witness = arc.to.is_none() && self.out[arc.from].len() > 1;
@@ -168,18 +169,14 @@ impl Placing {
         let Arc { from, to: Some(to), .. } = self.arcs[arc as usize] else { return false };
         let before = self.closure(vec![from], &self.into, |arc| Some(arc.from), steps);
         let behind = self.closure(vec![to], &self.out, |arc| arc.to, steps);
-        let blocks = || !behind.iter().any(|&node| !self.is_predicate(node) && self.ends(node) && self.is_free(node));
-        if before.iter().any(|&node| self.is_predicate(node)) && !blocks() {
+        // A predicate has witnesses on its links to ends, so only another node leads to one without.
+        let reaches_end = || behind.iter().any(|&node| !self.is_predicate(node) && self.ends(node));
+        if before.iter().any(|&node| self.is_predicate(node)) && reaches_end() {
             return false;
         }
         let mut reached = self.closure(before, &self.out, |arc| arc.to, steps);
         reached.sort_unstable();
         !behind.iter().any(|node| reached.binary_search(node).is_ok())
-    }
-
-    /// Are all arcs out of the node free?
-    fn is_free(&self, node: Node) -> bool {
-        self.out[node].iter().all(|&arc| !self.arcs[arc as usize].has_witness)
     }
 
     /// The nodes, and all that free arcs lead to from them.

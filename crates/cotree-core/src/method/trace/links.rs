@@ -31,3 +31,13 @@ pub(super) struct Link {
     /// How many bits.
     pub bits: u8,
 }
+
+impl Link {
+    /// The segment ends on the link, which has this value.
+    pub fn ends_with(&mut self, value: u64, bits: u8) {
+        (self.value, self.bits) = (value, bits);
+        if let Target::Node(to) = self.target {
+            self.target = Target::Cut(to);
+        }
+    }
+}

@@ -20,6 +20,10 @@
 //! not at the segment's end: where a start has one segment only, nothing is written, and calls in tail position stay
 //! there. All tokens that one write may produce have the same width, so that the reader knows it from the start.
 //!
+//! Two encodings make no token along a segment ([`Encoding::has_register`]). With [`Encoding::EachWitness`] the witness
+//! on an edge is the token, so segments end on these edges and loops are cut nowhere else. With
+//! [`Encoding::EachBranch`] each edge out of a branch writes its bits.
+//!
 //! # Calls
 //!
 //! [`CallKind`] says what a call means to the stream. Whatever is not a call by name of a function of the unit is

@@ -64,7 +64,7 @@ impl Placing<'_> {
 
     /// A segment starts at the node: the register is what it is at first.
     fn start(&mut self, place: Place, node: Node) {
-        if self.segments.nodes[node].undecided && self.segments.encoding != Encoding::EachWitness {
+        if self.segments.nodes[node].undecided && self.segments.encoding.has_register() {
             self.add(place, Probe::Set(Reg::Token, self.segments.initial(node).cast_signed()));
         }
     }
@@ -103,10 +103,13 @@ impl Placing<'_> {
         let facts = self.segments.nodes[node];
         let reg = Reg::Token;
         let mut plus = 0;
-        if self.segments.encoding == Encoding::EachWitness {
+        if !self.segments.encoding.has_register() {
+            let probe = match facts.bits {
+                0 => Probe::Emit { reg: None, plus: link.value.cast_signed(), bytes: facts.bytes },
+                bits => Probe::EmitBits { value: link.value as u8, bits },
+            };
             if link.bits > 0 {
-                let witness = Probe::Emit { reg: None, plus: link.value.cast_signed(), bytes: facts.bytes };
-                self.write(place, witness, Written::Link(node, *link));
+                self.write(place, probe, Written::Link(node, *link));
             }
             return;
         }

@@ -54,8 +54,11 @@ pub fn plan(
         ..TraceKey::default()
     };
     let planning = Planning { function, cfg, weighting };
-    if options.by == TraceBy::Only(Encoding::EachWitness) && !options.per_branch {
-        let key = TraceKey { encoding: Encoding::EachWitness, first: Vec::new(), ..base.clone() };
+    if let TraceBy::Only(encoding) = options.by
+        && !encoding.has_register()
+        && !options.per_branch
+    {
+        let key = TraceKey { encoding, first: Vec::new(), ..base.clone() };
         if let Some(found) = planning.numbered(key)? {
             return Ok(found.plan);
         }
@@ -124,7 +127,7 @@ impl TraceBy {
         match self {
             Self::Auto => &[Encoding::Paths, Encoding::Bits, Encoding::Witnesses],
             // Functions that cannot have it, and records of each branch: whatever is cheapest.
-            Self::Only(Encoding::EachWitness) => Self::Auto.encodings(),
+            Self::Only(encoding) if !encoding.has_register() => Self::Auto.encodings(),
             Self::Only(encoding) => std::slice::from_ref(encoding),
         }
     }
@@ -146,7 +149,7 @@ impl Planning<'_> {
         let choose = match key.encoding {
             Encoding::Witnesses => Some(witnesses::choose as Choose),
             Encoding::EachWitness => Some(each_witness::choose as Choose),
-            Encoding::Paths | Encoding::Bits => None,
+            Encoding::Paths | Encoding::Bits | Encoding::EachBranch => None,
         };
         if let Some(choose) = choose {
             match choose(self.function, self.cfg, &key, self.weighting) {

@@ -45,6 +45,8 @@ pub(super) struct NodeFacts {
     pub undecided: bool,
     /// The bytes of that token.
     pub bytes: u8,
+    /// Its bits, if it has no bytes of its own ([`Encoding::EachBranch`]).
+    pub bits: u8,
     /// The group's base: more than the number of paths from any of its nodes ([`Encoding::Paths`]).
     pub base: u64,
     /// Tokens of the group may be those of several segments.
@@ -56,6 +58,8 @@ pub(super) struct NodeFacts {
 /// Readers take several paths of a packed token at once, as long as their common number is at most this.
 const PATHS_AT_ONCE: u64 = 1 << 12;
 
+/// Outcomes of more bits than a byte has behind its leading 1 are written in whole bytes.
+const MOST_BITS: u8 = 7;
 /// What links with a witness have as their bits, where each is written as a number of whole bytes.
 const WITNESS_BITS: u8 = 8;
 
@@ -78,13 +82,16 @@ impl Segments {
     pub fn new(function: &Function, cfg: &Cfg, key: &TraceKey) -> Result<Self, TraceError> {
         validate(function, cfg, key)?;
         let mut made = Self::cut(function, cfg, key);
-        if key.encoding == Encoding::EachWitness {
-            made.number_each_witness(key);
+        match key.encoding {
+            Encoding::EachWitness => made.number_each_witness(key),
+            Encoding::EachBranch => made.number_each_branch()?,
+            _ => {}
         }
         made.sort()?;
         made.count();
         made.decide();
         match key.encoding {
+            Encoding::EachBranch => {}
             Encoding::EachWitness => {
                 made.check_blocking()?;
                 made.witness_sets = made.find_witness_sets()?;
@@ -145,6 +152,7 @@ impl Segments {
                 paths: 0,
                 undecided: false,
                 bytes: 0,
+                bits: 0,
                 base: 1,
                 packs: false,
                 at_once: 1,
@@ -245,7 +253,7 @@ impl Segments {
     /// Is a byte written on each cut edge to the node that no token is written on, only to show that it is passed?
     /// Nothing else is written in a loop without an end.
     pub fn ticks(&self, node: Node) -> bool {
-        !self.nodes[node].undecided && self.encoding != Encoding::EachWitness
+        !self.nodes[node].undecided && self.encoding.has_register()
     }
 
     /// A topological order (Kahn's algorithm).
@@ -286,8 +294,12 @@ impl Segments {
     fn decide(&mut self) {
         for index in (0..self.order.len()).rev() {
             let node = self.order[index];
-            let open = |link: &Link| link.bits > 0 || self.leads_on(link);
-            self.nodes[node].undecided = self.nodes[node].paths > 1 || self.links(node).iter().any(open);
+            let open = |link: &Link| match self.encoding {
+                // Nothing is read before the branch that it is of.
+                Encoding::EachBranch => link.bits > 0,
+                _ => link.bits > 0 || self.leads_on(link) || self.nodes[node].paths > 1,
+            };
+            self.nodes[node].undecided = self.links(node).iter().any(open);
         }
     }
 
@@ -342,12 +354,35 @@ impl Segments {
     fn number_each_witness(&mut self, key: &TraceKey) {
         for link in self.links.iter_mut().filter(|link| link.target != Target::Dispatch) {
             if let Ok(found) = key.witnesses.binary_search_by_key(&link.edge, |witness| witness.0) {
-                (link.value, link.bits) = (u64::from(key.witnesses[found].1), WITNESS_BITS);
-                if let Target::Node(to) = link.target {
-                    link.target = Target::Cut(to);
-                }
+                link.ends_with(u64::from(key.witnesses[found].1), WITNESS_BITS);
             }
         }
+    }
+
+    /// A segment ends on each link out of a node that has several, and somewhere in each loop that has no such node.
+    fn number_each_branch(&mut self) -> Result<(), TraceError> {
+        for node in 0..self.nodes.len() {
+            let range = self.nodes[node].first_link as usize..self.nodes[node].last_link as usize;
+            let links = &mut self.links[range];
+            let bits = bits_for(links.len() as u64);
+            // No bits fit on the edges of an indirect branch.
+            if bits > 0 && links.iter().any(|link| link.target == Target::Dispatch) {
+                return Err(TraceError::TooManyPaths);
+            }
+            for (value, link) in (0..).zip(links).filter(|_| bits > 0) {
+                link.ends_with(value, bits);
+            }
+        }
+        if self.sort().is_err() {
+            let mut ordered = vec![false; self.nodes.len()];
+            self.order.iter().for_each(|&node| ordered[node] = true);
+            for node in (0..self.nodes.len()).filter(|&node| !ordered[node]) {
+                let range = self.nodes[node].first_link as usize..self.nodes[node].last_link as usize;
+                let goes_back = |link: &&mut Link| matches!(link.target, Target::Node(to) if to <= node);
+                self.links[range].iter_mut().filter(goes_back).for_each(|link| link.ends_with(0, 1));
+            }
+        }
+        Ok(())
     }
 
     /// Do witnesses block (Ball & Larus 1994, §4.2)? Nothing that others write stands before the witness that a
@@ -389,7 +424,9 @@ impl Segments {
             let size = match self.encoding {
                 Encoding::Paths => self.nodes[node].paths,
                 Encoding::Bits | Encoding::Witnesses => longest,
-                Encoding::EachWitness => self.links(node).iter().map(|link| link.value + 1).max().unwrap_or(0),
+                Encoding::EachWitness | Encoding::EachBranch => {
+                    self.links(node).iter().map(|link| link.value + 1).max().unwrap_or(0)
+                }
             };
             most[group] = most[group].max(size);
             packs[group] |= self.links(node).iter().any(|link| matches!(link.target, Target::Packed(_)));
@@ -405,7 +442,7 @@ impl Segments {
                     (bytes, room / most.max(2) / most.max(2) >= 2)
                 }
                 Encoding::Paths => (bits_for(most).div_ceil(8), most <= MOST_PATHS),
-                Encoding::EachWitness => (bits_for(most).div_ceil(8).max(1), true),
+                Encoding::EachWitness | Encoding::EachBranch => (bits_for(most).div_ceil(8).max(1), true),
                 Encoding::Bits | Encoding::Witnesses => ((most + 1).div_ceil(8) as u8, most < 63),
             };
             // A token that goes on has to be written some time.
@@ -418,6 +455,9 @@ impl Segments {
                     return Err(TraceError::TooManyPaths);
                 }
                 self.nodes[node].bytes = bytes;
+                if self.encoding == Encoding::EachBranch {
+                    self.nodes[node].bits = Some(bits_for(most).max(1)).filter(|&bits| bits <= MOST_BITS).unwrap_or(0);
+                }
                 self.nodes[node].base = if self.encoding == Encoding::Paths { most.max(2) } else { 1 };
                 self.nodes[node].packs = packs[group];
                 if packs[group] {
@@ -469,7 +509,7 @@ impl Segments {
         match self.encoding {
             Encoding::Paths if self.nodes[node].packs => self.nodes[node].base,
             Encoding::Paths => 0,
-            Encoding::EachWitness => 0,
+            Encoding::EachWitness | Encoding::EachBranch => 0,
             Encoding::Bits | Encoding::Witnesses => 1,
         }
     }

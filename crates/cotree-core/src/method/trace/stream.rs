@@ -30,6 +30,12 @@
 //! ([`put_number`]): the [`step`] from the address before, or from 0 behind whatever the runtime writes. Of an
 //! access whose length only the program knows, that comes before it. No token stands for blocks on both sides of one.
 //!
+//! Outcomes of branches ([`Encoding::EachBranch`](super::Encoding)) are bits that share bytes, whatever functions they
+//! are of and whatever else stands behind the byte by then. A new byte is appended for the first of them: a leading 1,
+//! and the bits behind that. It is *open*: the next ones are shifted into it while it has room for all bits of an
+//! outcome. The leading 1 says how many it has come to, so the runtime may close it at any time: whenever it appends a
+//! record, or moves the bytes away. The reader takes the next byte when the bits of the last one are spent.
+//!
 //! The place in the record of a stack ([`WrittenAt`]) is where the innermost function has just written something; the
 //! stream goes on behind that. So such a record may stand anywhere at the beginning of what is read: where a ring
 //! begins. Elsewhere it comes behind 7 only.

@@ -192,6 +192,12 @@ impl Tables {
         self.segments.ticks(node)
     }
 
+    /// Are outcomes of branches written, in bits that all functions share?
+    #[inline]
+    pub(super) fn shares_bits(&self) -> bool {
+        self.segments.encoding == Encoding::EachBranch
+    }
+
     /// Are tokens bits?
     #[inline]
     pub(super) fn has_bits(&self) -> bool {
@@ -207,7 +213,7 @@ impl Tables {
                 Token::packed(number, facts.base).filter(|token| token.rest() < facts.paths)
             }
             Encoding::Paths => (number < facts.paths).then(|| Token::path(number)),
-            Encoding::EachWitness => Some(Token::path(number)),
+            Encoding::EachWitness | Encoding::EachBranch => Some(Token::path(number)),
             Encoding::Bits | Encoding::Witnesses => Token::bits(number),
         }
     }
@@ -225,7 +231,7 @@ impl Tables {
     pub(super) fn follow(&self, node: Node, token: &mut Token) -> Option<Link> {
         let links = self.segments.links(node);
         if let [only] = links
-            && self.segments.encoding != Encoding::EachWitness
+            && self.segments.encoding.has_register()
         {
             if only.bits > 0 {
                 self.segments.pop(*only, token)?;
@@ -248,6 +254,11 @@ impl Tables {
                 links.get(usize::try_from(number).ok()?).copied()
             }
             Encoding::EachWitness => self.segments.follow_each_witness(node, token),
+            Encoding::EachBranch => {
+                let value = token.rest();
+                token.pass(value);
+                links.get(usize::try_from(value).ok()?).copied()
+            }
             Encoding::Witnesses => self.segments.follow_witness(node, token),
         }
     }

@@ -20,6 +20,9 @@ pub enum Encoding {
     /// No register: each witness is written where its edge is taken (§4.1, §4.2), and is a token of its own. Loops are
     /// cut nowhere else.
     EachWitness,
+    /// No register: the number of each branch's outcome is written where its edge is taken, in as few bits as the branch
+    /// needs, into bytes that all functions share (§6.2).
+    EachBranch,
 }
 
 impl Encoding {
@@ -27,6 +30,12 @@ impl Encoding {
     #[must_use]
     pub const fn has_bits(self) -> bool {
         matches!(self, Self::Bits | Self::Witnesses)
+    }
+
+    /// Is a token made in a register, along its segment?
+    #[must_use]
+    pub const fn has_register(self) -> bool {
+        !matches!(self, Self::EachWitness | Self::EachBranch)
     }
 
     /// What explanations call it.
@@ -37,6 +46,7 @@ impl Encoding {
             Self::Bits => "bits for each branch",
             Self::Witnesses => "witnesses",
             Self::EachWitness => "a witness",
+            Self::EachBranch => "the outcome of a branch",
         }
     }
 }
@@ -58,7 +68,7 @@ impl TraceBy {
         Some(match name {
             "auto" => Self::Auto,
             "paths" => Self::Only(Encoding::Paths),
-            "bits" => Self::Only(Encoding::Bits),
+            "bits" => Self::Only(Encoding::EachBranch),
             "witness" => Self::Only(Encoding::EachWitness),
             _ => return None,
         })

@@ -137,11 +137,12 @@ fn assert_same(log: &[Vec<Access>], trace: &[Vec<Access>], what: &str) {
 #[test]
 fn c_programs_access_what_their_traces_say() {
     let project = project(&[("addresses.c", include_str!("addresses.c"))]);
-    for level in ["-O0", "-O1", "-O2"] {
-        build(&project, &format!("{TRACED} cc {level}"), "addresses.c");
+    for level in ["-O0", "-O1", "-O2", "-O2 --trace-by bits", "-O2 --trace-by witness"] {
+        let (level, by) = level.split_once(' ').unwrap_or((level, ""));
+        build(&project, &format!("{TRACED} {by} cc {level}"), "addresses.c");
         for how in ["return", "exit", "_exit", "abort", "jump", "fault"] {
             let compared = compare(&project, &[how]);
-            assert!(compared > if how == "fault" { 1 } else { 400 }, "{level} {how}: {compared}");
+            assert!(compared > if how == "fault" { 1 } else { 400 }, "{level} {by} {how}: {compared}");
         }
     }
 }
@@ -150,10 +151,10 @@ fn c_programs_access_what_their_traces_say() {
 #[test]
 fn threads_handlers_and_children_tell_their_own_addresses() {
     let project = project(&[("addresses.c", include_str!("addresses.c"))]);
-    for level in ["-O0", "-O2"] {
-        build(&project, &format!("{TRACED} cc {level}"), "addresses.c");
+    for (level, by) in [("-O0", "auto"), ("-O2", "auto"), ("-O2", "bits"), ("-O2", "witness")] {
+        build(&project, &format!("{TRACED} --trace-by {by} cc {level}"), "addresses.c");
         for how in ["threads", "signals"] {
-            assert!(compare(&project, &[how]) > 400, "{level} {how}");
+            assert!(compare(&project, &[how]) > 400, "{level} {by} {how}");
         }
         compare_children(&project);
     }
@@ -207,9 +208,9 @@ fn killed_programs_have_told_all_but_one() {
 #[test]
 fn exceptions_leave_no_address_behind() {
     let project = project(&[("thrown.cc", include_str!("addresses_thrown.cc"))]);
-    for level in ["-O0", "-O2"] {
-        build(&project, &format!("{TRACED} c++ {level}"), "thrown.cc");
-        assert!(compare(&project, &[]) > 20, "{level}");
+    for (level, by) in [("-O0", "auto"), ("-O2", "auto"), ("-O2", "bits"), ("-O2", "witness")] {
+        build(&project, &format!("{TRACED} --trace-by {by} c++ {level}"), "thrown.cc");
+        assert!(compare(&project, &[]) > 20, "{level} {by}");
     }
 }
 

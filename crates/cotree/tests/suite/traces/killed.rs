@@ -224,13 +224,23 @@ fn build(project: &Project, options: &str, level: &str) {
 }
 
 const RING: &str = "--trace-ring 1M";
+const BITS_IN_RING: &str = "--trace-ring 1M --trace-by bits";
+const WITNESSES: &str = "--trace-by witness";
 
 /// SIGKILL at any moment: 20 of them, or as many as `COTREE_KILLS` says.
 #[test]
 fn what_a_killed_process_did_is_in_its_trace() {
     let kills: u32 = std::env::var("COTREE_KILLS").map_or(20, |kills| kills.parse().expect("a number"));
     let project = project();
-    let builds = [("-O0", RING, ""), ("-O2", RING, ""), ("-O2", RING, "2"), ("-O2", "", ""), ("-O0", RING, "2")];
+    let builds = [
+        ("-O0", RING, ""),
+        ("-O2", RING, ""),
+        ("-O2", RING, "2"),
+        ("-O2", "", ""),
+        ("-O0", RING, "2"),
+        ("-O2", BITS_IN_RING, "2"),
+        ("-O2", WITNESSES, ""),
+    ];
     let mut random = 20_241_125_u64;
     let (mut lines, mut starts_late) = (0, 0);
     for (index, (level, options, threads)) in builds.into_iter().enumerate() {
@@ -270,7 +280,7 @@ fn ends(project: &Project, how: &str) -> Output {
 fn nothing_is_missing_of_a_process_that_waited_when_it_was_killed() {
     let project = project();
     let waits = line_of("for (;;) pause();") - 1;
-    for (level, options) in [("-O0", RING), ("-O2", RING), ("-O2", "")] {
+    for (level, options) in [("-O0", RING), ("-O2", RING), ("-O2", ""), ("-O2", BITS_IN_RING), ("-O2", WITNESSES)] {
         build(&project, options, level);
         kill(&project, &["kill", "800"], |_, last| last == waits);
         let compared = compare_all(&project, level);
@@ -290,7 +300,7 @@ fn faults_are_told_with_their_lines() {
     use std::os::unix::process::ExitStatusExt;
     let project = project();
     let faults = line_of("sink += *nowhere;");
-    for (level, options) in [("-O0", RING), ("-O2", RING), ("-O2", "")] {
+    for (level, options) in [("-O0", RING), ("-O2", RING), ("-O2", ""), ("-O2", BITS_IN_RING), ("-O2", WITNESSES)] {
         build(&project, options, level);
         assert_eq!(ends(&project, "fault").status.signal(), Some(libc::SIGSEGV));
         let compared = compare_all(&project, level);
@@ -317,7 +327,7 @@ fn faults_are_told_with_their_lines() {
 fn nothing_is_in_doubt_of_a_process_that_aborts() {
     use std::os::unix::process::ExitStatusExt;
     let project = project();
-    for (level, options) in [("-O0", RING), ("-O2", RING), ("-O2", "")] {
+    for (level, options) in [("-O0", RING), ("-O2", RING), ("-O2", ""), ("-O2", BITS_IN_RING), ("-O2", WITNESSES)] {
         build(&project, options, level);
         assert_eq!(ends(&project, "abort").status.signal(), Some(libc::SIGABRT));
         let compared = compare_all(&project, level);

@@ -111,7 +111,7 @@ fn c_programs_run_as_their_traces_say() {
 fn each_encoding_of_paths_works() {
     let project = project(("leaves.c", LEAVES));
     for by in ["auto", "paths", "bits", "witness"] {
-        for how in ["return", "jump", "recurse"] {
+        for how in ["return", "exit", "_exit", "abort", "jump", "callback", "recurse"] {
             let options = format!("--profile trace --trace-by {by} cc -O2");
             assert!(compare(&project, &options, "leaves.c", &[how]) > 20, "{by} {how}");
         }
@@ -150,7 +150,10 @@ fn traces_with_times_say_the_same() {
 fn exceptions_land_where_traces_say() {
     let project = project(("throws.cc", THROWS));
     for level in ["-O0", "-O2"] {
-        assert!(compare(&project, &format!("--profile trace c++ {level}"), "throws.cc", &[]) > 100);
+        for by in ["auto", "bits", "witness"] {
+            let options = format!("--profile trace --trace-by {by} c++ {level}");
+            assert!(compare(&project, &options, "throws.cc", &[]) > 100, "{level} {by}");
+        }
     }
 }
 
@@ -161,17 +164,18 @@ const SIGNALS: &str = include_str!("signals.c");
 #[test]
 fn handlers_leave_the_traces_of_others_alone() {
     let project = project(("signals.c", SIGNALS));
-    for level in ["-O0", "-O2"] {
+    for (level, by) in [("-O0", "auto"), ("-O2", "auto"), ("-O2", "bits"), ("-O2", "witness")] {
         for how in ["plain", "nested"] {
-            let compared = compare(&project, &format!("--profile trace cc {level}"), "signals.c", &[how]);
-            assert!(compared > 100, "{level} {how}: {compared}");
+            let options = format!("--profile trace --trace-by {by} cc {level}");
+            let compared = compare(&project, &options, "signals.c", &[how]);
+            assert!(compared > 100, "{level} {by} {how}: {compared}");
             let binary = BinaryFile::open(&project.path("p")).expect("a profiled program");
             let begins = executions(&project, "p", "p.cotree").into_iter().skip(1).map(|events| events[0]);
             let handlers = begins.filter(|begin| {
                 let Event::Begin(function) = begin else { panic!("{begin:?}") };
                 binary.function(*function).symbol == "on_timer"
             });
-            assert!(handlers.count() > 5, "{level} {how}");
+            assert!(handlers.count() > 5, "{level} {by} {how}");
         }
     }
 }

@@ -104,6 +104,8 @@ pub struct Checkpoint {
     pub(super) begins: u64,
     /// The address that was told last; 0 behind what the runtime writes.
     pub(super) address: u64,
+    /// What is left of the byte that outcomes of branches are taken from, behind a leading 1; 0 before there is one.
+    pub(super) bits: u8,
 }
 
 impl Checkpoint {
@@ -125,6 +127,7 @@ impl Checkpoint {
             heard: 0,
             begins: 0,
             address: 0,
+            bits: 0,
         }
     }
 

@@ -102,6 +102,21 @@ impl<'t, 'r> Cursor<'t, 'r> {
         Ok(word)
     }
 
+    /// Reads the next bits as a number, 1 to 7 of them: from the byte that the last ones were in, unless that is spent.
+    #[inline]
+    pub fn bits(&mut self, count: u8) -> Result<u64, Halt> {
+        if self.at.bits <= 1 {
+            self.at.bits = self.token(1)? as u8;
+        }
+        let left = self.at.bits.checked_ilog2().and_then(|left| left.checked_sub(u32::from(count)));
+        let Some(left) = left else { return Err(self.no_token()) };
+        let number = self.at.bits >> left & ((1 << count) - 1);
+        self.at.bits = 1 << left | self.at.bits & ((1 << left) - 1);
+        // The code that runs has written them.
+        self.take(0);
+        Ok(u64::from(number))
+    }
+
     /// The number of a length of its own ([`stream::put_number`]) that stands behind the next `skip` bytes, and how
     /// many it has. They stay.
     #[inline]

@@ -115,7 +115,7 @@ impl<'t> Cursor<'t, '_> {
         let mut token = match activation.token {
             Some(token) => token,
             None if node.undecided => {
-                let word = self.token(node.bytes)?;
+                let word = if node.bits > 0 { self.bits(node.bits)? } else { self.token(node.bytes)? };
                 let Some(token) = tables.token(number, word) else { return Err(self.no_token()) };
                 token
             }

@@ -52,7 +52,7 @@ impl Cursor<'_, '_> {
         self.at.certain = self.at.events;
         self.take_record(1);
         if ControlByte::is_of_runtime(first) {
-            self.at.address = 0;
+            (self.at.address, self.at.bits) = (0, 0);
         }
         match first {
             ControlByte::SWITCHED_OFF => self.switch(Next::Off, Event::SwitchedOff),

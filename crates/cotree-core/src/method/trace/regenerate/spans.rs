@@ -56,7 +56,7 @@ struct Span {
     token: Option<Token>,
 }
 
-/// The spans that were found last. None is of a function that tells addresses.
+/// The spans that were found last. None is of a function that tells addresses, or outcomes in bits that it shares.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Spans {
     /// Each in the slot that its start says; empty before anything is skipped.
@@ -112,7 +112,7 @@ impl Spans {
         most: u64,
         skipped: &mut Skipped,
     ) -> Option<Flow<'t>> {
-        if tables.has_accesses() {
+        if tables.has_accesses() || tables.shares_bits() {
             return None;
         }
         self.find(cursor, tables, most, skipped)

@@ -8,6 +8,7 @@
 //! The cursor stays in memory. In a register it would be lost when the process is killed.
 
 mod addresses;
+mod bits;
 mod window;
 
 use super::lowering::MethodLowering;
@@ -110,6 +111,11 @@ impl<'m> MethodLowering<'m> for Tokens<'m> {
             }
             Probe::EmitFull { reg, limit, bytes: bytes @ 1..=8 } => {
                 self.append_full(code, at, self.registers.place(reg), limit, bytes)
+            }
+            Probe::EmitBits { value, bits: bits @ 1..=7 } => {
+                let (append, ty) = bits::append(code, self.traces.words, bits);
+                let value = code.module.int8().constant(value.into());
+                self.call(code, at, (append, ty), &[value])
             }
             Probe::RecordEntry => {
                 let (bytes, length) = stream::entered(self.traces.function);

@@ -94,6 +94,7 @@ impl Window {
     pub fn switch_on(self) -> bool {
         let off = self.stream() != 0 && self.state() == TraceState::OFF;
         if off {
+            self.open_byte().store(0, Relaxed);
             self.cursor().store(self.start(), Relaxed);
             self.word(TraceWord::STATE).store(TraceState::ON, Relaxed);
             if self.position() == 0 {
@@ -147,6 +148,7 @@ impl Window {
     /// Moves the window out with signals blocked, and without the stack. `interrupted`: what comes next is no code's.
     fn move_out(self, interrupted: bool) {
         let len = self.len();
+        self.open_byte().store(0, Relaxed);
         if self.stream() == 0 {
             if len > 0 {
                 UNSTREAMED.store(true, Relaxed);
@@ -175,6 +177,7 @@ impl Window {
             return;
         }
         self.address().store(0, Relaxed);
+        self.open_byte().store(0, Relaxed);
         let at = self.cursor().fetch_add(record.len() as u64, Relaxed);
         if at.cast_signed() <= (TRACE_SLACK as usize - record.len()) as i64 {
             // SAFETY: within window and slack.

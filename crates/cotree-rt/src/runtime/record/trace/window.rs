@@ -51,6 +51,13 @@ impl Window {
         unsafe { &*self.0.sub(1).cast() }
     }
 
+    /// Which byte code adds bits to, as the cursor says where the next one goes; 0: none, and it begins a new one. A
+    /// byte says how many bits it has come to, so whoever writes or moves bytes may close it.
+    pub(super) fn open_byte(self) -> &'static AtomicU64 {
+        // SAFETY: the second word before those of the trace is one of the slab's own; slabs stay mapped.
+        unsafe { &*self.0.sub(2).cast() }
+    }
+
     /// The stream that the window belongs to.
     pub fn stream(self) -> u64 {
         self.word(TraceWord::STREAM).load(Relaxed)
@@ -132,6 +139,7 @@ impl Window {
         self.word(TraceWord::STREAM).store(stream, Relaxed);
         self.word(TraceWord::START).store(start, Relaxed);
         self.address().store(0, Relaxed);
+        self.open_byte().store(0, Relaxed);
         self.cursor().store(start, Relaxed);
     }
 }

@@ -71,6 +71,7 @@ impl Paths<'_> {
             | Probe::CloseIf(..)
             | Probe::Emit { .. }
             | Probe::EmitFull { .. }
+            | Probe::EmitBits { .. }
             | Probe::RecordEntry
             | Probe::AddProduct { .. }
             | Probe::Read(..)

@@ -44,6 +44,10 @@ pub(super) fn write(code: Code<'_>, weighting: &Weighting, plan: &TracePlan, out
             Probe::EmitFull { bytes, .. } => {
                 writeln!(out, "  {place}: the token is written if it is full, {}", of_bytes(bytes))?;
             }
+            Probe::EmitBits { bits, .. } => {
+                let bits = if bits == 1 { "1 bit".into() } else { format!("{bits} bits") };
+                writeln!(out, "  {place}: the outcome is written, {bits}")?;
+            }
             Probe::RecordEntry => writeln!(out, "  {place}: the function's number is written")?,
             _ => {}
         }
