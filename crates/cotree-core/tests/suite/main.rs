@@ -17,6 +17,7 @@ mod loops;
 mod many_paths;
 mod methods;
 mod mixed;
+mod paper_witnesses;
 mod path_arrays;
 mod path_metrics;
 mod path_probes;

@@ -1,15 +1,15 @@
 //! The figures of Ball & Larus 1994 that belong to tracing. Our copy of the paper has lost the drawings of Figs 15, 16
 //! and 18: the graphs here are those that its text describes.
 
+use crate::paper_witnesses::{
+    Ambiguity, blockers, blocks, check, place, place_unblocked, regenerate, without_needless, witness_set,
+};
 use crate::{random, structured};
 use cotree_core::facts::Function;
 use cotree_core::graph::cfg::Cfg;
 use cotree_core::ids::{Block, Edge, FunctionId};
 use cotree_core::interpret::Frames;
 use cotree_core::method::trace::stream::Control;
-use cotree_core::method::trace::witness::{
-    Ambiguity, blockers, blocks, check, place, place_unblocked, regenerate, without_needless, witness_set,
-};
 use cotree_core::method::trace::{
     Encoding, Event, Reader, Tables, TraceBy, TraceCalls, TraceError, TraceKey, TraceOptions, TracePlan, plan_functions,
 };
@@ -339,6 +339,29 @@ proptest! {
         });
         let least = sets.filter(|set| solves(set)).map(|set| cost(set.as_slice())).fold(f64::INFINITY, f64::min);
         prop_assert!(least <= cost(&reduced));
+    }
+
+    /// What is shipped solves `Trace(Ewit)` and blocks, too, at no more cost, and none of its witnesses can be dropped.
+    #[test]
+    fn shipped_placements_suffice(edges in prop::collection::vec((1..6usize, 1..=6usize, 1..9u8), 1..12)) {
+        let mut all = vec![(0, 1, 1.0)];
+        all.extend(edges.iter().map(|&(src, dst, weight)| (src, dst, f64::from(weight))));
+        // Every vertex leads to EXIT.
+        all.extend((1..6).map(|block| (block, 6, 1.0)));
+        let splittable: Vec<_> = all.iter().map(|edge| (edge.0, edge.1, true)).collect();
+        let function = random::function(6, &splittable, &[]);
+        let cfg = function.cfg().unwrap();
+        let weighting = Weighting::new(&cfg, all.iter().map(|edge| edge.2).chain([1.0]).collect());
+        let cost = |edges: &[Edge]| edges.iter().map(|&edge| weighting.edge(edge)).sum::<f64>();
+        let figure = Figure { names: vec![""; 7], cfg: cfg.clone(), weighting: weighting.clone() };
+        let shipped = edges_of(&figure.plan(&function, Encoding::EachWitness).key);
+        prop_assert_eq!(check(&cfg, &shipped), Ok(()));
+        prop_assert!(blocks(&cfg, &shipped, |_| false));
+        prop_assert!(cost(&shipped) <= cost(&place(&cfg, &weighting, |_| false)));
+        for dropped in &shipped {
+            let rest: Vec<Edge> = shipped.iter().copied().filter(|edge| edge != dropped).collect();
+            prop_assert!(check(&cfg, &rest).is_err() || !blocks(&cfg, &rest, |_| false), "{} is needless", dropped);
+        }
     }
 
     /// For structured programs without calls the placement is the cheapest of all, under any weighting that obeys the

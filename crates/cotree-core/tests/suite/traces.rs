@@ -319,8 +319,8 @@ proptest! {
         prop_assert_eq!(skipping(&tables, &trace, seed), Ok(()));
     }
 
-    /// Each function gets the encoding that was asked for, unless it has an indirect branch. Witnesses take no more bytes
-    /// than a record of each branch, nor do bits.
+    /// Each function gets the encoding that was asked for, unless it has an indirect branch. Neither witnesses nor bits
+    /// take more bytes than a record of each branch.
     #[test]
     fn witnesses_and_bits_are_small((program, seed) in programs_to_trace()) {
         let life = Life { threads: 1, signals: false, jumps_anywhere: false };

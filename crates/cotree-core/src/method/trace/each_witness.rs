@@ -66,7 +66,7 @@ struct Arc {
     to: Option<Node>,
     edge: Edge,
     weight: f64,
-    /// It has a witness.
+    /// Whether the arc has a witness.
     has_witness: bool,
 }
 

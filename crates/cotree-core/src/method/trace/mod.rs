@@ -51,7 +51,6 @@ mod tables;
 mod token;
 mod types;
 mod unit;
-pub mod witness;
 mod witness_sets;
 mod witness_values;
 mod witnesses;

@@ -45,7 +45,7 @@ pub(super) struct NodeFacts {
     pub undecided: bool,
     /// The bytes of that token.
     pub bytes: u8,
-    /// Its bits, if it has no bytes of its own ([`Encoding::EachBranch`]).
+    /// The bits of that token, if it has no bytes of its own ([`Encoding::EachBranch`]).
     pub bits: u8,
     /// The group's base: more than the number of paths from any of its nodes ([`Encoding::Paths`]).
     pub base: u64,

@@ -20,8 +20,8 @@ pub enum Encoding {
     /// No register: each witness is written where its edge is taken (§4.1, §4.2), and is a token of its own. Loops are
     /// cut nowhere else.
     EachWitness,
-    /// No register: the number of each branch's outcome is written where its edge is taken, in as few bits as the branch
-    /// needs, into bytes that all functions share (§6.2).
+    /// No register: the number of each branch's outcome is written where its edge is taken, in as few bits as the
+    /// branch needs, into bytes that all functions share (§6.2).
     EachBranch,
 }
 

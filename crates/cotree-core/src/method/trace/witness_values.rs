@@ -5,7 +5,8 @@ use super::witness_sets::WitnessSets;
 
 /// A value for each witness, by its number in the sets: the smallest that none has with which it may be confused.
 pub(super) fn values(count: usize, sets: &WitnessSets) -> Vec<u32> {
-    // The sets of nodes with several links that each witness is in. Any two of a set are told apart there or further on.
+    // The sets of nodes with several links that each witness is in. Any two of a set are told apart there or further
+    // on.
     let mut members = vec![Vec::new(); count];
     let several = |set: &&Vec<(Option<u64>, u32)>| set.iter().any(|member| member.1 != set[0].1);
     let mut taken: Vec<Vec<u64>> = Vec::new();

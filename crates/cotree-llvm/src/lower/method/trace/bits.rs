@@ -1,9 +1,9 @@
 //! Outcomes of branches, in bits that all functions share (Ball & Larus 1994, §6.2).
 //!
 //! A word of the slab says which byte of the window is open. The bits are shifted into it as long as there is room for
-//! them, which its leading 1 tells; else they begin a new byte. The runtime closes a byte by clearing the word, and says
-//! nothing of it: the leading 1 tells readers how many bits the byte has come to. A signal handler leaves the bytes of
-//! whom it interrupts as they are, so bits that were on their way still come to where they belong.
+//! them, which its leading 1 tells; else they begin a new byte. The runtime closes a byte by clearing the word, and
+//! says nothing of it: the leading 1 tells readers how many bits the byte has come to. A signal handler leaves the
+//! bytes of whom it interrupts as they are, so bits that were on their way still come to where they belong.
 
 use super::window::{advance, inlined, parameters};
 use crate::ir::{Function, Type, Value};

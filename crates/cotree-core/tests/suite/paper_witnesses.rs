@@ -1,12 +1,13 @@
-//! Witnesses on edges, as the paper places them in one function (Ball & Larus 1994, §4.1 and §4.2).
+//! Witnesses on edges, as the paper defines and places them in one function (Ball & Larus 1994, §4.1 and §4.2): an
+//! oracle for what is shipped.
 //!
 //! Vertices that *end* what can be read from one's own witnesses are EXIT and those with calls that may write. The
 //! virtual edge EXIT→entry is no part of the graph here.
 
-use crate::graph::cfg::Cfg;
-use crate::graph::union_find::UnionFind;
-use crate::ids::{Block, Edge, IdMap};
-use crate::weight::weighting::Weighting;
+use cotree_core::graph::cfg::Cfg;
+use cotree_core::graph::union_find::UnionFind;
+use cotree_core::ids::{Block, Edge, IdMap};
+use cotree_core::weight::weighting::Weighting;
 use std::collections::BTreeSet;
 
 /// What may come next in a trace: a witness, by its edge, or the end.
