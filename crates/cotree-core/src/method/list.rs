@@ -156,7 +156,7 @@ pub const METHODS: [Entry; 14] = [
         family: Family::Counters(CounterMethod::VertexEdge),
         promises: BLOCKS,
         derives: true,
-        saves_counters: false,
+        saves_counters: true,
     },
     Entry {
         method: Method::Path,

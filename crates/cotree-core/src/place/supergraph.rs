@@ -2,7 +2,7 @@
 //!
 //! In the supergraph each call point is linked to its callee's entry, and flow conservation holds across functions. The
 //! virtual edge EXIT→entry of such a function has a known count, and its plan needs one counter less
-//! ([`crate::method::counters::edge::plan_entered`]). The callers' counts must be known first, so among functions that
+//! ([`ChordMethod::plan_entered`]). The callers' counts must be known first, so among functions that
 //! call each other some keep all their counters. Not every call in a cycle is a problem: most blocks' counts follow
 //! from the counters alone, whatever the entries are. Only blocks between entry and EXIT of the spanning tree need the
 //! entries.
@@ -12,7 +12,8 @@
 use crate::facts::Function;
 use crate::graph::cfg::Cfg;
 use crate::ids::{Block, FunctionId, IdMap};
-use crate::method::counters::{Measured, edge};
+use crate::method::counters::Measured;
+use crate::method::counters::chords::ChordMethod;
 use crate::plan::{CallPoint, CounterPlan, DerivedEntry};
 use crate::profile::EarlyExits;
 
@@ -28,13 +29,20 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// What is known of a function with the plan of [`edge::plan_entered`]; `None` if the plan is not one of its graph.
+    /// What is known of a function with the plan of [`ChordMethod::plan_entered`]; `None` if the plan is not one of its graph.
     #[must_use]
-    pub fn new(function: &Function, cfg: &Cfg, plan: &CounterPlan, calls: Vec<CallPoint>, saves: f64) -> Option<Self> {
+    pub fn new(
+        method: ChordMethod,
+        function: &Function,
+        cfg: &Cfg,
+        plan: &CounterPlan,
+        calls: Vec<CallPoint>,
+        saves: f64,
+    ) -> Option<Self> {
         let zeros = vec![0; plan.key.measures.len()];
-        let foreseen =
-            edge::foresee(cfg, Measured { function, key: &plan.key, counts: &zeros, early: &EarlyExits::default() })
-                .ok()?;
+        let foreseen = method
+            .foresee(cfg, Measured { function, key: &plan.key, counts: &zeros, early: &EarlyExits::default() })
+            .ok()?;
         Some(Self { calls, saves, waits: foreseen.into_iter().map(|count| count.is_none()).collect() })
     }
 }

@@ -8,11 +8,13 @@ use cotree_core::graph::dfs::Dfs;
 use cotree_core::graph::loops::LoopForest;
 use cotree_core::ids::{Block, Edge, Loop, Variable};
 use cotree_core::interpret::{From, GraphWalk, Machine, Until, observe};
-use cotree_core::method::counters::{CounterMethod, Measured, edge, recover};
+use cotree_core::method::counters::chords::ChordMethod;
+use cotree_core::method::counters::{CounterMethod, Measured, recover};
 use cotree_core::place::affine::region::LoopRegion;
 use cotree_core::place::affine::{AffineVariable, Refusal, Replacements};
 use cotree_core::plan::CounterPlan;
 use cotree_core::probe::{Place, Probe};
+use cotree_core::profile::FunctionProfile;
 use cotree_core::weight::weighting::Weighting;
 use proptest::prelude::*;
 
@@ -212,6 +214,12 @@ fn cases() -> impl Strategy<Value = Case> {
     )
 }
 
+/// What the method promises of the truth.
+fn promised(method: ChordMethod, truth: &FunctionProfile) -> FunctionProfile {
+    let edges = truth.edges.clone().filter(|_| method == ChordMethod::Edge);
+    FunctionProfile { edges, ..truth.clone() }
+}
+
 fn run(case: &Case, plan: &CounterPlan) -> Vec<u64> {
     let mut machine = Machine::new(&case.function, &case.cfg, plan).with_variables(&case.variables);
     for walk in &case.walks {
@@ -227,9 +235,12 @@ proptest! {
     fn profiles_stay_exact(case in cases()) {
         let Case { function, cfg, walks, weighting, variables } = &case;
         let (truth, early) = observe(function, cfg, walks).unwrap();
-        let plan = edge::plan_affine(function, cfg, weighting, variables);
-        let counts = run(&case, &plan);
-        prop_assert_eq!(recover(CounterMethod::Edge, cfg, Measured { function, key: &plan.key, counts: &counts, early: &early }).unwrap(), truth);
+        for method in ChordMethod::ALL {
+            let plan = method.plan_affine(function, cfg, weighting, variables);
+            let counts = run(&case, &plan);
+            let measured = Measured { function, key: &plan.key, counts: &counts, early: &early };
+            prop_assert_eq!(recover(method.into(), cfg, measured).unwrap(), promised(method, &truth));
+        }
     }
 
     /// So they do where the first block counts entries, for which one counter elsewhere is saved.
@@ -238,13 +249,19 @@ proptest! {
         let Case { function, cfg, walks, weighting, variables } = &case;
         let (truth, early) = observe(function, cfg, walks).unwrap();
         let replacements = Replacements::new(function, cfg, weighting, variables);
-        let plan = edge::plan_counting_entries(function, cfg, weighting, &replacements);
-        let entries = |plan: &CounterPlan| plan.probes.iter().any(|p| p.place == Place::Start(Block(0)));
-        let alone = edge::plan_with_replacements(function, cfg, weighting, &replacements);
-        prop_assert_eq!(plan.key.measures.len(), alone.key.measures.len());
-        prop_assert!(entries(&plan) || plan == alone);
-        let counts = run(&case, &plan);
-        prop_assert_eq!(recover(CounterMethod::Edge, cfg, Measured { function, key: &plan.key, counts: &counts, early: &early }).unwrap(), truth);
+        for method in ChordMethod::ALL {
+            let plan = method.plan_counting_entries(function, cfg, weighting, &replacements);
+            let entries = |plan: &CounterPlan| plan.probes.iter().any(|p| p.place == Place::Start(Block(0)));
+            let alone = method.plan_with_replacements(function, cfg, weighting, &replacements);
+            prop_assert!(plan.key.measures.len() <= alone.key.measures.len());
+            if method == ChordMethod::Edge {
+                prop_assert_eq!(plan.key.measures.len(), alone.key.measures.len());
+            }
+            prop_assert!(entries(&plan) || plan == alone);
+            let counts = run(&case, &plan);
+            let measured = Measured { function, key: &plan.key, counts: &counts, early: &early };
+            prop_assert_eq!(recover(method.into(), cfg, measured).unwrap(), promised(method, &truth));
+        }
     }
 
     /// So they do where the entries are known from elsewhere; and what is foreseen without them is true.
@@ -253,13 +270,15 @@ proptest! {
         let Case { function, cfg, walks, weighting, variables } = &case;
         let (truth, early) = observe(function, cfg, walks).unwrap();
         let replacements = Replacements::new(function, cfg, weighting, variables);
-        if let Some((plan, _)) = edge::plan_entered(function, cfg, weighting, &replacements) {
+        for method in ChordMethod::ALL {
+            let Some((plan, _)) = method.plan_entered(function, cfg, weighting, &replacements) else { continue };
             let counts = run(&case, &plan);
-            for (block, count) in edge::foresee(cfg, Measured { function, key: &plan.key, counts: &counts, early: &early }).unwrap().into_iter().enumerate() {
+            let measured = Measured { function, key: &plan.key, counts: &counts, early: &early };
+            for (block, count) in method.foresee(cfg, measured).unwrap().into_iter().enumerate() {
                 prop_assert!(count.is_none_or(|count| count == i128::from(truth.blocks[Block::new(block)])), "block {}", block);
             }
-            let entries = i128::from(truth.entries);
-            prop_assert_eq!(edge::recover_entered(cfg, Measured { function, key: &plan.key, counts: &counts, early: &early }, entries).unwrap(), truth);
+            let recovered = method.recover_entered(cfg, measured, i128::from(truth.entries)).unwrap();
+            prop_assert_eq!(recovered, promised(method, &truth));
         }
     }
 
@@ -306,7 +325,7 @@ proptest! {
     #[test]
     fn places_can_be_built(case in cases()) {
         let Case { function, cfg, weighting, variables, .. } = &case;
-        for placed in edge::plan_affine(function, cfg, weighting, variables).probes {
+        for placed in ChordMethod::Edge.plan_affine(function, cfg, weighting, variables).probes {
             if let Some((_, closing)) = placed.probe.closing() {
                 match placed.place {
                     Place::Start(b) => prop_assert!(cfg.preds(b).len() == 1 && cfg.src(cfg.preds(b)[0]) == closing.from),
@@ -333,7 +352,7 @@ fn random_variables_are_rich() {
         wraps += replacements.verdicts.iter().filter(|v| **v == Err(Refusal::Wraps)).count();
         abandoned += replacements.verdicts.iter().filter(|v| matches!(v, Err(Refusal::Abandoned(_)))).count();
         no_edge += replacements.verdicts.iter().filter(|v| **v == Err(Refusal::NoEdge)).count();
-        let plan = edge::plan_affine(&case.function, &case.cfg, &case.weighting, &case.variables);
+        let plan = ChordMethod::Edge.plan_affine(&case.function, &case.cfg, &case.weighting, &case.variables);
         let counts = run(&case, &plan);
         fixed += plan.key.fixed.len();
         nested += plan.key.fixed.iter().filter(|fixed| fixed.depth > 0).count();
@@ -412,11 +431,11 @@ fn count_zeros() -> (Function, Cfg) {
 fn count_zeros_has_no_counter_in_its_loop() {
     let (f, cfg) = count_zeros();
     let weighting = Weighting::expected(&f, &cfg);
-    let plain = edge::plan_affine(&f, &cfg, &weighting, &[]);
+    let plain = ChordMethod::Edge.plan_affine(&f, &cfg, &weighting, &[]);
     assert_eq!(counts_inside(&plain, &cfg), 2);
     let i = counter(&cfg, 1, &[(4, 1, 1)], 32);
     let sum = counter(&cfg, 1, &[(3, 4, 1)], 32);
-    let plan = edge::plan_affine(&f, &cfg, &weighting, &[i, sum]);
+    let plan = ChordMethod::Edge.plan_affine(&f, &cfg, &weighting, &[i, sum]);
     assert_eq!(plan.key.measures.len(), plain.key.measures.len(), "as many counters as ever");
     assert_eq!(counts_inside(&plan, &cfg), 0, "{plan:?}");
 }
@@ -432,9 +451,9 @@ fn a_branch_that_stays_is_counted_by_how_often_its_loop_went_around() {
         let steady = steady.iter().map(|&b| Block::new(b)).collect();
         [AffineVariable { steady, ..counter(&cfg, 1, &[(4, 1, 1)], 64) }]
     };
-    let plain = edge::plan_affine(&f, &cfg, &weighting, &i(&[]));
+    let plain = ChordMethod::Edge.plan_affine(&f, &cfg, &weighting, &i(&[]));
     let variables = i(&[1]);
-    let plan = edge::plan_affine(&f, &cfg, &weighting, &variables);
+    let plan = ChordMethod::Edge.plan_affine(&f, &cfg, &weighting, &variables);
     assert_eq!((counts_inside(&plain, &cfg), counts_inside(&plan, &cfg)), (1, 0), "{plan:?}");
     assert_eq!(plan.key.measures.len(), plain.key.measures.len());
     // Three turns through one block, one through the other, two through the first again.
@@ -462,7 +481,7 @@ fn first_occurrence_has_no_counter_in_its_loop() {
     // Fig. 7: while (*p != q) p++, in steps of eight bytes.
     let (f, cfg) = function(&[&[1], &[2, 3], &[1], &[4]]);
     let p = counter(&cfg, 1, &[(2, 1, 8)], 64);
-    let plan = edge::plan_affine(&f, &cfg, &Weighting::expected(&f, &cfg), &[p]);
+    let plan = ChordMethod::Edge.plan_affine(&f, &cfg, &Weighting::expected(&f, &cfg), &[p]);
     assert_eq!((plan.key.measures.len(), counts_inside(&plan, &cfg)), (2, 0));
 }
 
@@ -518,7 +537,7 @@ fn two_backedges_with_an_increment_each() {
     let weighting = Weighting::expected(&f, &cfg);
     let replacements = Replacements::new(&f, &cfg, &weighting, std::slice::from_ref(&n));
     assert_eq!(replacements.verdicts[Variable(0)].as_ref().unwrap().edge, edge_between(&cfg, 1, 2));
-    assert_eq!(counts_inside(&edge::plan_affine(&f, &cfg, &weighting, &[n]), &cfg), 1);
+    assert_eq!(counts_inside(&ChordMethod::Edge.plan_affine(&f, &cfg, &weighting, &[n]), &cfg), 1);
 }
 
 #[test]

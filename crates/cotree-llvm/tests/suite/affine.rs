@@ -7,7 +7,7 @@ use cotree_core::facts::Function;
 use cotree_core::graph::cfg::Cfg;
 use cotree_core::graph::dfs::Dfs;
 use cotree_core::graph::loops::LoopForest;
-use cotree_core::method::counters::edge;
+use cotree_core::method::counters::chords::ChordMethod;
 use cotree_core::place::affine::{Refusal, Replacements};
 use cotree_core::plan::CounterPlan;
 use cotree_core::probe::{Place, Probe};
@@ -64,7 +64,7 @@ impl Seen {
 
     fn plan(&self) -> CounterPlan {
         let (function, cfg) = self.function();
-        edge::plan_affine(function, &cfg, &weighting(function, &cfg), &self.extracted.affine[0])
+        ChordMethod::Edge.plan_affine(function, &cfg, &weighting(function, &cfg), &self.extracted.affine[0])
     }
 
     fn counts_inside(&self) -> usize {

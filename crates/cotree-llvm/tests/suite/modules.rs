@@ -2,7 +2,8 @@
 
 use cotree_core::facts::{Call, Callee, Doubt, Function, Untouched};
 use cotree_core::ids::{Block, CallId, Counter, Edge, Site};
-use cotree_core::method::counters::{self, CounterMethod, edge};
+use cotree_core::method::counters::chords::ChordMethod;
+use cotree_core::method::counters::{self, CounterMethod};
 use cotree_core::place::affine::Replacements;
 use cotree_core::plan::{CounterKey, CounterPlan, FunctionPlan, Measure};
 use cotree_core::probe::{Place, PlacedProbe, Probe};
@@ -143,7 +144,8 @@ fn entries_tell_whose_thread_it_is() {
     let extracted = extract(&module, &Selection::default());
     let function = &extracted.facts.functions[0];
     let cfg = function.cfg().expect("a graph");
-    let plan = edge::plan_counting_entries(function, &cfg, &Weighting::heuristic(&cfg), &Replacements::default());
+    let plan =
+        ChordMethod::Edge.plan_counting_entries(function, &cfg, &Weighting::heuristic(&cfg), &Replacements::default());
     assert_eq!(plan.key.measures.len(), 2);
     let unit = Unit {
         access: Access::Segment,

@@ -5,6 +5,7 @@ use crate::counts::UnitCounts;
 use crate::exits::UnitExits;
 use cotree_core::ids::FunctionId;
 use cotree_core::method::RecoverError;
+use cotree_core::method::counters::chords::ChordMethod;
 use cotree_core::method::counters::{CounterError, CounterMethod, UnitCounterPlan, recover as recover_function};
 use cotree_core::method::counters::{Measured, entries};
 use cotree_core::plan::CounterPlan;
@@ -21,9 +22,9 @@ pub(super) fn recover(
     bases: &[u64],
     exits: &UnitExits,
 ) -> Functions {
-    match unit.method {
-        CounterMethod::Edge => recover_from_callers(binary, counts, unit, bases, exits),
-        method => recover_alone(binary, counts, method, &unit.functions, bases, exits),
+    match ChordMethod::of(unit.method) {
+        Some(method) => recover_from_callers(binary, counts, method, unit, bases, exits),
+        None => recover_alone(binary, counts, unit.method, &unit.functions, bases, exits),
     }
 }
 
@@ -61,10 +62,11 @@ pub(crate) fn recover_alone<'a>(
     (profiles, failures)
 }
 
-/// Recovers all functions of an edge profile, where the entries of some follow from others.
+/// Recovers all functions of a method with counters on chords, where the entries of some follow from others.
 fn recover_from_callers(
     binary: &BinaryFile,
     counts: &UnitCounts,
+    method: ChordMethod,
     unit: &UnitCounterPlan,
     bases: &[u64],
     exits: &UnitExits,
@@ -83,7 +85,7 @@ fn recover_from_callers(
         })
         .collect();
     let mut failures = Vec::new();
-    let profiles = entries::recover(&measured, &unit.entries)
+    let profiles = entries::recover(method, &measured, &unit.entries)
         .into_iter()
         .zip(FunctionId::all())
         .map(|(recovered, index)| match recovered? {

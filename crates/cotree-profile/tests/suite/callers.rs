@@ -2,6 +2,7 @@
 
 use crate::unit::{MAIN_AT, Raw, Truth, UNIT, binary, counters, map};
 use cotree_core::ids::{Block, FunctionId};
+use cotree_core::method::counters::chords::ChordMethod;
 use cotree_core::method::counters::edge;
 use cotree_core::method::{Method, MethodPlan};
 use cotree_core::place::affine::Replacements;
@@ -32,7 +33,8 @@ fn called() -> (BinaryMap, Vec<Truth>) {
     for entry in &plan.entries {
         let function = &map.program.modules[0].functions[entry.function.index()];
         let cfg = function.cfg().unwrap();
-        let planned = edge::plan_entered(function, &cfg, &Weighting::uniform(&cfg), &Replacements::default());
+        let planned =
+            ChordMethod::Edge.plan_entered(function, &cfg, &Weighting::uniform(&cfg), &Replacements::default());
         plan.functions[entry.function.index()] = planned.unwrap().0;
     }
     (map, truth)

@@ -64,7 +64,8 @@ fn counters_are_those_of_the_method() {
         let project = built(option);
         let said = project.ok(&format!("{option} plan p.o --explain =walk"));
         assert_eq!(edges(said.clone()), edges(project.ok("plan p --explain =walk")), "{option}");
-        assert_ne!(edges(said.clone()), of_binary, "{option}");
+        // Every chord of this function is one that its blocks need.
+        assert_eq!(edges(said.clone()) == of_binary, option == "--profile vertex-edge", "{option}");
         let rest = if option.contains("vertex") { " blocks are not counted" } else { " edges are not counted" };
         assert!(said.contains(rest), "{option}: {said}");
     }

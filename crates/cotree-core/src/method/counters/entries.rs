@@ -1,4 +1,4 @@
-//! Edge profiles of a whole link unit, where the entries of some functions follow from their callers
+//! Profiles of a whole link unit, where the entries of some functions follow from their callers
 //! ([`crate::place::supergraph`]).
 //!
 //! A call point runs as often as its block is entered, minus the activations that were abandoned at earlier call sites
@@ -6,7 +6,7 @@
 //! whose entries are derived is recovered once all its call points are known. That may be before its callers are
 //! recovered: a block's count may follow from counters alone.
 
-use super::edge;
+use super::chords::ChordMethod;
 use super::error::CounterError;
 use super::measured::Measured;
 use crate::facts::Function;
@@ -19,11 +19,11 @@ use crate::profile::FunctionProfile;
 /// What came of a function; `None` if it was not measured.
 pub type Recovered = Option<Result<FunctionProfile, CounterError>>;
 
-/// Recovers the edge profiles of all functions of a unit. Like all recovery, it does not trust its input: entries that
+/// Recovers the profiles of all functions of a unit. Like all recovery, it does not trust its input: entries that
 /// wait for each other are [`CounterError::Underdetermined`].
 #[must_use]
-pub fn recover(functions: &[Option<Measured<'_>>], entries: &[DerivedEntry]) -> Vec<Recovered> {
-    let mut unit = Unit::new(functions, entries);
+pub fn recover(method: ChordMethod, functions: &[Option<Measured<'_>>], entries: &[DerivedEntry]) -> Vec<Recovered> {
+    let mut unit = Unit::new(method, functions, entries);
     let mut ready: Vec<usize> = (0..entries.len()).filter(|&e| unit.waits[e] == 0).collect();
     while let Some(entry) = ready.pop() {
         let DerivedEntry { function, calls } = &entries[entry];
@@ -48,6 +48,7 @@ pub fn recover(functions: &[Option<Measured<'_>>], entries: &[DerivedEntry]) -> 
 }
 
 struct Unit<'a> {
+    method: ChordMethod,
     functions: &'a [Option<Measured<'a>>],
     results: Vec<Recovered>,
     /// Per function, the counts that are known before its entries are; empty for those whose entries are not derived.
@@ -59,7 +60,7 @@ struct Unit<'a> {
 }
 
 impl<'a> Unit<'a> {
-    fn new(functions: &'a [Option<Measured<'a>>], entries: &[DerivedEntry]) -> Self {
+    fn new(method: ChordMethod, functions: &'a [Option<Measured<'a>>], entries: &[DerivedEntry]) -> Self {
         let mut number = vec![None; functions.len()];
         for (index, entry) in entries.iter().enumerate() {
             if let Some(slot) = number.get_mut(entry.function.index()) {
@@ -68,10 +69,11 @@ impl<'a> Unit<'a> {
         }
         let alone = |(measured, derived): (&Option<Measured<'_>>, &Option<usize>)| {
             let measured = (*measured)?;
-            derived.is_none().then(|| edge::recover(&graph(measured.function)?, measured))
+            derived.is_none().then(|| method.recover(&graph(measured.function)?, measured))
         };
         let results = functions.iter().zip(&number).map(alone).collect();
         let mut unit = Self {
+            method,
             functions,
             results,
             foreseen: vec![IdMap::default(); functions.len()],
@@ -98,7 +100,7 @@ impl<'a> Unit<'a> {
         }
         let Some(measured) = self.functions[function] else { return };
         // Errors in them are reported when the function is recovered.
-        let foreseen = graph(measured.function).and_then(|cfg| edge::foresee(&cfg, measured));
+        let foreseen = graph(measured.function).and_then(|cfg| self.method.foresee(&cfg, measured));
         self.foreseen[function] =
             foreseen.unwrap_or_else(|_| IdMap::filled(None, measured.function.blocks.len().max(1)));
     }
@@ -122,7 +124,7 @@ impl<'a> Unit<'a> {
     fn finish(&self, function: FunctionId, entries: i128) -> Result<FunctionProfile, CounterError> {
         let measured = self.functions.get(function.index()).copied().flatten();
         let measured = measured.ok_or(CounterError::NothingMeasured)?;
-        edge::recover_entered(&graph(measured.function)?, measured, entries)
+        self.method.recover_entered(&graph(measured.function)?, measured, entries)
     }
 }
 

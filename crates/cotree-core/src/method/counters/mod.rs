@@ -5,6 +5,7 @@
 
 pub mod block;
 pub mod bounds;
+pub mod chords;
 pub mod edge;
 pub mod entries;
 mod error;
@@ -49,7 +50,7 @@ pub struct UnitCounterPlan {
     /// One per function, in the order of [`crate::facts::ProgramMap::functions`]; untouched functions have no counters.
     pub functions: Vec<CounterPlan>,
     /// The functions whose entries follow from their callers' counts ([`crate::place::supergraph`]), by rising number.
-    /// Only the edge method has any.
+    /// Only the methods of [`chords`] have any.
     pub entries: Vec<DerivedEntry>,
 }
 

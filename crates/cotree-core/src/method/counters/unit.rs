@@ -1,10 +1,10 @@
-//! Plans the counters of a whole link unit. Edge profiles need fewer counters where the entries of a function follow
+//! Plans the counters of a whole link unit. Counters on chords are fewer where the entries of a function follow
 //! from its callers ([`crate::place::supergraph`]).
 
-use super::{CounterMethod, UnitCounterPlan, block, edge, vertex, vertex_edge};
+use super::chords::ChordMethod;
+use super::{CounterMethod, UnitCounterPlan, block, edge, vertex};
 use crate::ids::{Block, IdMap};
 use crate::place::affine::Replacements;
-use crate::place::placement::Placer;
 use crate::place::promotion;
 use crate::place::spanning::Extreme;
 use crate::place::supergraph::{self, Candidate};
@@ -17,20 +17,16 @@ use crate::unit::{FunctionGraph, PlanError, Planner, call_points};
 /// See [`PlanError`].
 pub(crate) fn plan_unit(method: CounterMethod, planner: &Planner<'_>) -> Result<UnitCounterPlan, PlanError> {
     let (functions, entries) = match method {
-        CounterMethod::Edge if planner.choices().spanning_tree == Extreme::Maximum => edges(planner)?,
+        CounterMethod::Edge if planner.choices().spanning_tree == Extreme::Maximum => {
+            on_chords(ChordMethod::Edge, planner)?
+        }
         CounterMethod::Edge => {
             let plan = |at: &FunctionGraph<'_>| {
                 edge::plan_extreme(at.function, &at.cfg, &at.weighting, planner.choices().spanning_tree)
             };
             (planner.each(plan)?, Vec::new())
         }
-        CounterMethod::VertexEdge => {
-            let plan = |at: &FunctionGraph<'_>| {
-                let prices = Placer::new(at.function, &at.cfg).prices(&at.cfg, &at.weighting);
-                vertex_edge::plan(at.function, &at.cfg, &prices)
-            };
-            (planner.each(plan)?, Vec::new())
-        }
+        CounterMethod::VertexEdge => on_chords(ChordMethod::VertexEdge, planner)?,
         CounterMethod::Block => (plan_redundant(planner)?, Vec::new()),
         CounterMethod::Vertex => (planner.each(|at| vertex::plan(at.function, &at.cfg, &at.weighting))?, Vec::new()),
     };
@@ -45,9 +41,9 @@ pub(crate) fn plan_redundant(planner: &Planner<'_>) -> Result<Vec<CounterPlan>, 
     planner.each(|at| block::plan(at.function, &at.cfg))
 }
 
-/// An edge profile of one function, and what the choice between its plans hangs on.
+/// The counters of one function, and what the choice between its plans hangs on.
 #[derive(Default)]
-struct EdgePlans {
+struct ChordPlans {
     /// The plan of the function by itself.
     alone: CounterPlan,
     /// If its entries may follow from its callers: that plan, with what it saves.
@@ -56,8 +52,8 @@ struct EdgePlans {
     weights: IdMap<Block, f64>,
 }
 
-impl EdgePlans {
-    fn new(at: &FunctionGraph<'_>, planner: &Planner<'_>, calls: &[CallPoint]) -> Self {
+impl ChordPlans {
+    fn new(method: ChordMethod, at: &FunctionGraph<'_>, planner: &Planner<'_>, calls: &[CallPoint]) -> Self {
         let FunctionGraph { number, function, cfg, weighting, variables, .. } = at;
         let choices = planner.choices();
         let replacements = Replacements::new(function, cfg, weighting, if choices.affine { variables } else { &[] });
@@ -72,39 +68,43 @@ impl EdgePlans {
         let weights = cfg.blocks().map(|block| weighting.block(block) / activations).collect();
         if calls.is_empty() {
             let checks_thread = planner.facts().check_thread.get(*number) == Some(&true);
-            let plan = if checks_thread { edge::plan_counting_entries } else { edge::plan_with_replacements };
-            return Self { alone: promoted(plan(function, cfg, weighting, &replacements)), entered: None, weights };
+            let plan = if checks_thread {
+                method.plan_counting_entries(function, cfg, weighting, &replacements)
+            } else {
+                method.plan_with_replacements(function, cfg, weighting, &replacements)
+            };
+            return Self { alone: promoted(plan), entered: None, weights };
         }
-        let (alone, entered) = edge::plan_both(function, cfg, weighting, &replacements);
+        let (alone, entered) = method.plan_both(function, cfg, weighting, &replacements);
         let entered = entered.and_then(|(plan, saves)| {
-            let candidate = Candidate::new(function, cfg, &plan, calls.to_vec(), saves / activations)?;
+            let candidate = Candidate::new(method, function, cfg, &plan, calls.to_vec(), saves / activations)?;
             Some((candidate, promoted(plan)))
         });
         Self { alone: promoted(alone), entered, weights }
     }
 }
 
-/// Edge profiles: plans each function separately, then leaves out the counters that follow from callers.
-fn edges(planner: &Planner<'_>) -> Result<(Vec<CounterPlan>, Vec<DerivedEntry>), PlanError> {
+/// Counters on chords: plans each function separately, then leaves out the counters that follow from callers.
+fn on_chords(method: ChordMethod, planner: &Planner<'_>) -> Result<(Vec<CounterPlan>, Vec<DerivedEntry>), PlanError> {
     let facts = planner.facts();
     let calls = if planner.choices().interprocedural_flow {
         call_points(facts.program, &facts.callers_known)
     } else {
         vec![Vec::new(); planner.len()]
     };
-    let planned = planner.each(|at| EdgePlans::new(at, planner, &calls[at.number]))?;
+    let planned = planner.each(|at| ChordPlans::new(method, at, planner, &calls[at.number]))?;
     let weigh = |call: &CallPoint| {
         let weights = planned.get(call.function.index()).map(|plans| &plans.weights);
         weights.and_then(|weights| weights.get(call.block)).copied().unwrap_or(0.0)
     };
     let frequencies = supergraph::frequencies(&calls, weigh);
-    let candidate = |(plans, often): (&EdgePlans, f64)| {
+    let candidate = |(plans, often): (&ChordPlans, f64)| {
         let (candidate, _) = plans.entered.as_ref()?;
         Some(Candidate { saves: candidate.saves * often, ..candidate.clone() })
     };
     let entries = supergraph::choose(planned.iter().zip(frequencies).map(candidate).collect());
     let mut derived = entries.iter().map(|entry| entry.function.index()).peekable();
-    let choose = |(number, plans): (usize, EdgePlans)| match plans.entered {
+    let choose = |(number, plans): (usize, ChordPlans)| match plans.entered {
         Some((_, entered)) if derived.next_if(|&function| function == number).is_some() => entered,
         _ => plans.alone,
     };

@@ -16,6 +16,11 @@
 //! piped one. They can't: around a pipeless cycle the signed inflows of each block cancel, so they cancel in every
 //! combination of such cycles, whereas at the pipe of a simple cycle one inflow stands alone. So all such chords are
 //! freed at once, in any order.
+//!
+//! **Edges that follow from others.** The backedge of a loop of known length runs so many times as often as the edge by
+//! which that loop is left ([`crate::place::affine::fixed`]), so the flow of *that* edge must be determined, and no
+//! cycle may run through it. Cycles are combinations of the freed chords' fundamental cycles: it is enough that none of
+//! these does.
 
 use super::edge;
 use super::error::CounterError;
@@ -26,10 +31,10 @@ use crate::facts::Function;
 use crate::graph::cfg::Cfg;
 use crate::graph::flow;
 use crate::graph::union_find::UnionFind;
-use crate::ids::Edge;
+use crate::ids::{Block, Edge, IdMap};
 use crate::place::placement::Placer;
 use crate::place::spanning::{Extreme, SpanningTree};
-use crate::plan::CounterPlan;
+use crate::plan::{CounterKey, CounterPlan, FixedEdge};
 use crate::profile::FunctionProfile;
 use crate::weight::weighting::Weighting;
 
@@ -42,9 +47,21 @@ pub fn plan(function: &Function, cfg: &Cfg, weighting: &Weighting) -> CounterPla
 }
 
 /// The chords that keep their counters.
-pub fn counted(cfg: &Cfg, tree: &SpanningTree) -> impl Iterator<Item = Edge> {
-    let (mut sides, blocks) = split_sides(cfg, cfg.edges().filter(|&e| tree.contains(e)));
-    tree.chords().filter(move |&e| !sides.same(cfg.dst(e).index(), blocks + cfg.src(e).index()))
+pub fn counted<'a>(cfg: &'a Cfg, tree: &'a SpanningTree) -> impl Iterator<Item = Edge> + 'a {
+    counted_with(cfg, tree, &[])
+}
+
+/// The chords that keep their counters where some edges follow from others ([`FixedEdge::of`]): no cycle of edges
+/// without counters runs through those others, so that their own flow is determined.
+pub(super) fn counted_with<'a>(
+    cfg: &'a Cfg,
+    tree: &'a SpanningTree,
+    fixed: &'a [FixedEdge],
+) -> impl Iterator<Item = Edge> + 'a {
+    let told = move |edge| fixed.iter().any(|fixed| fixed.of == edge);
+    let (mut sides, blocks) = split_sides(cfg, cfg.edges().filter(|&e| tree.contains(e) && !told(e)));
+    let mut pipeless = move |e: Edge| sides.same(cfg.dst(e).index(), blocks + cfg.src(e).index());
+    tree.chords().filter(move |&e| told(e) || !pipeless(e))
 }
 
 /// Is every simple cycle of these edges pipeless, so that counters on all the others determine every block?
@@ -63,21 +80,70 @@ pub fn determines_blocks(cfg: &Cfg, uncounted: &[Edge]) -> bool {
 /// # Errors
 /// See [`CounterError`].
 pub fn recover(cfg: &Cfg, measured: Measured<'_>) -> Result<FunctionProfile, CounterError> {
+    recover_from(cfg, measured, None)
+}
+
+/// Recovers the profile of a function whose entries are known from elsewhere.
+///
+/// # Errors
+/// See [`CounterError`].
+pub fn recover_entered(cfg: &Cfg, measured: Measured<'_>, entries: i128) -> Result<FunctionProfile, CounterError> {
+    recover_from(cfg, measured, Some(entries))
+}
+
+fn recover_from(cfg: &Cfg, measured: Measured<'_>, entries: Option<i128>) -> Result<FunctionProfile, CounterError> {
     let mut readings = Readings::new(cfg, measured)?;
     readings.edges_from_blocks(cfg);
-    let uncounted: Vec<Edge> = cfg.edges().filter(|&e| readings.edges[e].is_none()).collect();
-    if !determines_blocks(cfg, &uncounted) {
-        return Err(CounterError::Underdetermined);
+    if let Some(entries) = entries {
+        readings.entered(cfg, entries);
     }
-    let mut joined = UnionFind::new(cfg.block_count());
-    for edge in uncounted {
-        if !joined.union(cfg.src(edge).index(), cfg.dst(edge).index()) {
-            // Any flow would do here: it shifts the flows of the cycle's other edges, but not the blocks' counts.
-            // (So a negative flow in the cycle is no sign of trouble; only blocks are looked at.)
-            readings.edges[edge] = Some(0);
-        }
-    }
+    break_cycles(cfg, measured.key, &mut readings, |_| true)?;
+    edge::fix(cfg, measured.key, &mut readings)?;
     let balanced =
         edge::propagate(cfg, &mut readings).map_err(|flow::Underdetermined| CounterError::Underdetermined)?;
     Ok(edge::profile(cfg, &readings, balanced, false, measured.early))
+}
+
+/// The counts of those blocks that the counters determine without the function's entries; signed, as flows are.
+///
+/// # Errors
+/// See [`CounterError`].
+pub fn foresee(cfg: &Cfg, measured: Measured<'_>) -> Result<IdMap<Block, Option<i128>>, CounterError> {
+    let mut readings = Readings::new(cfg, measured)?;
+    readings.edges_from_blocks(cfg);
+    // Cycles through EXIT→entry may have pipes. They stay, and no block on them is foreseen.
+    break_cycles(cfg, measured.key, &mut readings, |edge| edge != cfg.exit_edge())?;
+    Ok(edge::foreseen(cfg, &mut readings))
+}
+
+/// Gives one edge of each cycle of uncounted edges the flow 0. Any flow would do: it shifts the flows of the cycle's
+/// other edges, but not the counts of blocks. (So a negative flow in the cycle is no sign of trouble; only blocks are
+/// looked at.) Edges that follow from others are not of the cycles, nor are those that are not `considered`.
+fn break_cycles(
+    cfg: &Cfg,
+    key: &CounterKey,
+    readings: &mut Readings,
+    considered: impl Fn(Edge) -> bool,
+) -> Result<(), CounterError> {
+    let follows = |edge: Edge| key.fixed.iter().any(|fixed| fixed.edge == edge);
+    let unknown = |e: &Edge| readings.edges[*e].is_none() && considered(*e) && !follows(*e);
+    let uncounted: Vec<Edge> = cfg.edges().filter(unknown).collect();
+    if !determines_blocks(cfg, &uncounted) {
+        return Err(CounterError::Underdetermined);
+    }
+    // The edges that others follow from come last: on no cycle, each joins what was apart.
+    let told = |edge: Edge| key.fixed.iter().any(|fixed| fixed.of == edge);
+    let (last, first): (Vec<Edge>, Vec<Edge>) = uncounted.into_iter().partition(|&edge| told(edge));
+    let mut joined = UnionFind::new(cfg.block_count());
+    for edge in first {
+        if !joined.union(cfg.src(edge).index(), cfg.dst(edge).index()) {
+            readings.edges[edge] = Some(0);
+        }
+    }
+    for edge in last {
+        if !joined.union(cfg.src(edge).index(), cfg.dst(edge).index()) {
+            return Err(CounterError::Underdetermined);
+        }
+    }
+    Ok(())
 }

@@ -9,7 +9,8 @@ use crate::map::sections::Stream;
 use crate::wire::streams::{Reader, Writer};
 use cotree_core::facts::{Callee, Function, Linkage, ProgramMap};
 use cotree_core::ids::{Block, FunctionId};
-use cotree_core::method::counters::{CounterMethod, UnitCounterPlan};
+use cotree_core::method::counters::UnitCounterPlan;
+use cotree_core::method::counters::chords::ChordMethod;
 use cotree_core::plan::{CallPoint, DerivedEntry};
 use std::collections::{BTreeMap, HashMap};
 
@@ -114,7 +115,7 @@ fn without(calls: &[CallPoint], named: &[CallPoint]) -> Option<Vec<CallPoint>> {
 
 /// Checks what the derived entries refer to.
 pub(super) fn check(unit: &UnitCounterPlan, functions: &[&Function]) -> Result<(), MapError> {
-    if !unit.entries.is_empty() && unit.method != CounterMethod::Edge {
+    if !unit.entries.is_empty() && ChordMethod::of(unit.method).is_none() {
         return Err(MapError::Invalid("entries are derived by a method that does not"));
     }
     if !unit.entries.is_sorted_by(|a, b| a.function < b.function) {

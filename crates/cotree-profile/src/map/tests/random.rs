@@ -6,7 +6,8 @@ use cotree_core::facts::events::EventKind;
 use cotree_core::facts::*;
 use cotree_core::ids::{Block, CallId, Counter, Edge, FunctionId, Site, Variable};
 use cotree_core::method::calls::{self, CallPlan, UnitCallPlan};
-use cotree_core::method::counters::{CounterMethod, UnitCounterPlan};
+use cotree_core::method::counters::UnitCounterPlan;
+use cotree_core::method::counters::chords::ChordMethod;
 use cotree_core::method::events::call_sums::{CallForm, CallSumKey};
 use cotree_core::method::events::{EventKey, EventMethod, EventPlan, UnitEventPlan};
 use cotree_core::method::ipath::{self, AtCall, FunctionKey, IpathPlan, UnitIpathPlan};
@@ -504,7 +505,7 @@ pub(super) fn binary_map() -> impl Strategy<Value = BinaryMap> {
                 }
                 Family::Counters(method) => {
                     let mut unit = UnitCounterPlan { method, functions: plans(0), entries: vec![] };
-                    if method == CounterMethod::Edge {
+                    if ChordMethod::of(method).is_some() {
                         unit.entries = entries_for(&functions, seed >> 16);
                         for ((number, plan), function) in unit.functions.iter_mut().enumerate().zip(&functions) {
                             plan.key.fixed = fixed_for(number, function, seed);

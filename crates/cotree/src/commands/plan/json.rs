@@ -5,7 +5,7 @@ use cotree_core::facts::ProgramMap;
 use cotree_core::facts::hints::Hints;
 use cotree_core::graph::dfs::Dfs;
 use cotree_core::graph::loops::LoopForest;
-use cotree_core::method::counters::edge;
+use cotree_core::method::counters::chords::ChordMethod;
 use cotree_core::method::path::PathCost;
 use cotree_core::place::affine::{AffineVariable, Replacements};
 
@@ -39,7 +39,7 @@ impl Affine {
             let Some(cfg) = function.cfg().ok().filter(|_| wanted) else { continue };
             let weighting = Weighting::predicted(function, &cfg, hints);
             let replacements = Replacements::new(function, &cfg, &weighting, variables);
-            let plan = edge::plan_with_replacements(function, &cfg, &weighting, &replacements);
+            let plan = ChordMethod::Edge.plan_with_replacements(function, &cfg, &weighting, &replacements);
             let mut replaced: Vec<usize> =
                 (plan.probes.iter()).filter_map(|placed| Some(placed.probe.closing()?.0.index())).collect();
             replaced.sort_unstable();
