@@ -70,8 +70,18 @@ pub struct Access {
     pub before: CallId,
     /// What it does.
     pub kind: AccessKind,
-    /// How many bytes it is of; `None` if only the running program knows, which then tells that before the address.
+    /// How many bytes it is of; `None` if only the running program knows, which then tells that before the address. Of
+    /// no bytes, it is no access.
     pub length: Option<u64>,
+    /// The span of its block that it belongs to, an index into [`super::BlockFacts::lines`].
+    pub span: Option<u32>,
+}
+
+/// An instruction that accesses memory and does not tell where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// The block that holds it.
+    pub block: Block,
     /// The span of its block that it belongs to, an index into [`super::BlockFacts::lines`].
     pub span: Option<u32>,
 }

@@ -1,6 +1,6 @@
 //! One function: its linkage, its graph, and why it may not be measured.
 
-use super::{Access, Anchor, BlockFacts, Call, Calls, EdgeFacts, Inlined, LineSpan, Position};
+use super::{Access, Anchor, BlockFacts, Call, Calls, EdgeFacts, Inlined, LeftOut, LineSpan, Position};
 use crate::graph::cfg::{Cfg, CfgError};
 use crate::ids::{Block, CallId, Edge, IdMap, Site};
 use serde::{Deserialize, Serialize};
@@ -70,6 +70,8 @@ pub struct Function {
     pub calls: Calls,
     /// The accesses of memory whose addresses are traced, in block order, then instruction order.
     pub accesses: Vec<Access>,
+    /// Instructions that access memory too, and whose addresses are not traced, in that order.
+    pub left_out: Vec<LeftOut>,
     /// Where counters of the compiler's coverage instrumentation stood, in block order.
     pub anchors: Vec<Anchor>,
     /// Functions that the compiler had inlined before us; parents come before children.

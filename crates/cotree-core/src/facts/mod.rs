@@ -18,7 +18,7 @@ mod program;
 pub mod quiet;
 mod symbol;
 
-pub use accesses::{Access, AccessKind, Accesses};
+pub use accesses::{Access, AccessKind, Accesses, LeftOut};
 pub use blocks::{BlockFacts, Inlined, InstructionCounts, LineSpan, Run};
 pub use calls::{Call, CallLine, Callee, Calls, SAFE_POINT};
 pub use covered::{Anchor, CoveredFunction};

@@ -15,6 +15,7 @@ mod handlers;
 mod handles;
 mod hints;
 mod instructions;
+pub(crate) mod lanes;
 mod lines;
 mod optimised;
 mod segment;
@@ -39,7 +40,7 @@ use crate::module::Module;
 use crate::stacks;
 use cotree_core::facts::{
     self, Access, Accesses, Anchor, BlockFacts, Call, Callee, CoveredFunction, Doubt, Function, InstructionCounts,
-    Linkage, Run, Untouched, linker_name,
+    LeftOut, Linkage, Run, Untouched, linker_name,
 };
 use cotree_core::ids::{Block, CallId};
 use lines::Lines;
@@ -254,6 +255,10 @@ impl<'m> Reader<'_, 'm> {
                         let (block, before) = (Block::new(number), CallId::new(calls.len()));
                         facts.accesses.push(Access { block, before, kind, length, span: line.map(|line| line.span) });
                         accesses.push(ir);
+                    }
+                    if accesses::is_left_out(self.module, instruction) {
+                        let (block, span) = (Block::new(number), line.map(|line| line.span));
+                        facts.left_out.push(LeftOut { block, span });
                     }
                 }
                 calls::note_assembly(&mut self.named, instruction);

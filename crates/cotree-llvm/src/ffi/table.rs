@@ -179,6 +179,8 @@ table! {
     fn LLVMBuildICmp(arg1: LLVMBuilderRef, op: LLVMIntPredicate, l_h_s: LLVMValueRef, r_h_s: LLVMValueRef, name: *const c_char) -> LLVMValueRef;
     fn LLVMConstNull(ty: LLVMTypeRef) -> LLVMValueRef;
     fn LLVMBuildSelect(arg1: LLVMBuilderRef, if_: LLVMValueRef, then: LLVMValueRef, else_: LLVMValueRef, name: *const c_char) -> LLVMValueRef;
+    fn LLVMBuildBitCast(arg1: LLVMBuilderRef, val: LLVMValueRef, dest_ty: LLVMTypeRef, name: *const c_char) -> LLVMValueRef;
+    fn LLVMBuildExtractElement(arg1: LLVMBuilderRef, vec_val: LLVMValueRef, index: LLVMValueRef, name: *const c_char) -> LLVMValueRef;
     fn LLVMBuildZExt(arg1: LLVMBuilderRef, val: LLVMValueRef, dest_ty: LLVMTypeRef, name: *const c_char) -> LLVMValueRef;
     fn LLVMBuildTrunc(arg1: LLVMBuilderRef, val: LLVMValueRef, dest_ty: LLVMTypeRef, name: *const c_char) -> LLVMValueRef;
     fn LLVMBuildInBoundsGEP2(b: LLVMBuilderRef, ty: LLVMTypeRef, pointer: LLVMValueRef, indices: *mut LLVMValueRef, num_indices: c_uint, name: *const c_char) -> LLVMValueRef;

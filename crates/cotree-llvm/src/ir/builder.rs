@@ -7,7 +7,7 @@ use super::{Block, Bundle, Call, Instruction, Location, Phi, Type, Value, count}
 use crate::ffi::*;
 use crate::module::Module;
 use llvm_sys::prelude::*;
-use llvm_sys::{LLVMInlineAsmDialect, LLVMIntPredicate};
+use llvm_sys::{LLVMInlineAsmDialect, LLVMIntPredicate, LLVMTypeKind};
 use std::cell::Cell;
 
 /// Builds instructions of one module.
@@ -279,6 +279,39 @@ impl<'m> Builder<'m> {
         assert!(value.ty().is_integer() && ty.is_pointer(), "an integer becomes an address");
         // SAFETY: an integer and a pointer type.
         unsafe { self.cast(LLVMBuildIntToPtr, value, ty) }
+    }
+
+    /// The element of a vector at a constant place.
+    ///
+    /// # Panics
+    /// If it is no vector of a fixed length, or has no such element.
+    #[must_use]
+    pub fn extract(&self, vector: impl Into<Value<'m>>, index: u32) -> Value<'m> {
+        let vector = vector.into();
+        assert!(
+            vector.ty().vector_elements().is_some_and(|(_, length)| index < length),
+            "a vector that has the element"
+        );
+        let index = self.own(self.module.int32().constant(index.into()));
+        // SAFETY: a vector of this module and one of its places.
+        unsafe { Self::made(LLVMBuildExtractElement(self.here(), self.own(vector), index, c"".as_ptr())) }
+    }
+
+    /// The bits of a number, as an integer of as many; an integer stays what it is.
+    ///
+    /// # Panics
+    /// If it is no number.
+    #[must_use]
+    pub fn bits(&self, value: impl Into<Value<'m>>) -> Value<'m> {
+        let value = value.into();
+        let ty = match value.ty().kind() {
+            LLVMTypeKind::LLVMFloatTypeKind => self.module.int32(),
+            LLVMTypeKind::LLVMDoubleTypeKind => self.module.int64(),
+            _ => value.ty(),
+        };
+        assert!(ty.is_integer(), "a number of 32 or 64 bits, or an integer");
+        // SAFETY: a type of as many bits.
+        unsafe { self.cast(LLVMBuildBitCast, value, ty) }
     }
 
     /// The value, which is the same at each use even where it is undefined.

@@ -4,7 +4,7 @@
 use super::MapError;
 use super::sections::Stream;
 use crate::wire::streams::{Reader, Writer};
-use cotree_core::facts::{Access, AccessKind, Function, ProgramMap};
+use cotree_core::facts::{Access, AccessKind, Function, LeftOut, ProgramMap};
 use cotree_core::ids::{Block, CallId};
 
 /// The flags of an access: its kind in two bits,
@@ -61,14 +61,50 @@ pub(super) fn read(program: &mut ProgramMap, r: &mut Reader<'_>) -> Result<(), M
     Ok(())
 }
 
+/// Writes the accesses that are left out, if there are any.
+pub(super) fn write_left_out(program: &ProgramMap, w: &mut Writer) {
+    if program.functions().all(|(_, function)| function.left_out.is_empty()) {
+        return;
+    }
+    for (_, function) in program.functions() {
+        w.put(Stream::LeftOutCount, function.left_out.len() as u64);
+        let mut before = 0;
+        for &LeftOut { block, span } in &function.left_out {
+            w.put_step(Stream::LeftOutBlock, before, block.0);
+            w.put(Stream::LeftOutSpan, span.map_or(0, |span| u64::from(span) + 1));
+            before = block.0;
+        }
+    }
+}
+
+/// Reads the accesses that are left out, if the map has any.
+pub(super) fn read_left_out(program: &mut ProgramMap, r: &mut Reader<'_>) -> Result<(), MapError> {
+    if r.left(Stream::LeftOutCount) == 0 {
+        return Ok(());
+    }
+    for function in program.modules.iter_mut().flat_map(|module| &mut module.functions) {
+        let count = r.get_count(Stream::LeftOutCount, Stream::LeftOutSpan)?;
+        let mut block = 0;
+        function.left_out.reserve_exact(count);
+        for _ in 0..count {
+            block = r.get_step(Stream::LeftOutBlock, block)?;
+            let span = r.get_u32(Stream::LeftOutSpan)?.checked_sub(1);
+            function.left_out.push(LeftOut { block: Block(block), span });
+        }
+    }
+    Ok(())
+}
+
 /// Are the places there, in order?
 pub(super) fn check(function: &Function) -> Result<(), &'static str> {
     let sorted = function.accesses.is_sorted_by_key(|access| (access.block, access.before));
-    let is_there = |access: &Access| {
-        let block = function.blocks.get(access.block);
-        let has = |span: u32| block.is_some_and(|block| (span as usize) < block.lines.len());
-        block.is_some() && access.before.index() <= function.calls.len() && access.span.is_none_or(has)
+    let has = |block: Block, span: Option<u32>| {
+        let block = function.blocks.get(block);
+        block.is_some_and(|block| span.is_none_or(|span| (span as usize) < block.lines.len()))
     };
-    let fits = sorted && function.accesses.iter().all(is_there);
+    let is_there = |access: &Access| access.before.index() <= function.calls.len() && has(access.block, access.span);
+    let left_out = function.left_out.is_sorted_by_key(|left| left.block)
+        && function.left_out.iter().all(|left| has(left.block, left.span));
+    let fits = sorted && function.accesses.iter().all(is_there) && left_out;
     if fits { Ok(()) } else { Err("an access of memory is nowhere") }
 }

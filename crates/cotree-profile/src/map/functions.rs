@@ -164,7 +164,6 @@ fn read_function(
     let calls = calls::read_others(sites, &blocks, r, text)?;
     let edges = if flags & ODD_EDGES == 0 { edges::read(block_count, r)? } else { edges::read_odd(r)? };
     let address_taken = flags & ADDRESS_TAKEN != 0;
-    let accesses = Vec::new();
     Ok(Function {
         symbol,
         linkage,
@@ -173,7 +172,8 @@ fn read_function(
         blocks: blocks.into(),
         edges: edges.into(),
         calls,
-        accesses,
+        accesses: Vec::new(),
+        left_out: Vec::new(),
         anchors: Vec::new(),
         inlined,
         untouched,

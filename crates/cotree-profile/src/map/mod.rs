@@ -58,6 +58,7 @@ pub fn encode_as(map: &BinaryMap, id: impl FnOnce(&[Vec<u8>]) -> UnitId) -> Vec<
     runs::write(&map.program, &mut writer);
     checksums::write(&map.program, &mut writer);
     accesses::write(&map.program, &mut writer);
+    accesses::write_left_out(&map.program, &mut writer);
     plan::write(&map.plan, &map.program, &mut writer);
     code::write(&map.code, &plan::RegisterPrediction::new(&map.plan, &map.program), &mut writer);
     text.finish(&mut writer);
@@ -85,6 +86,7 @@ pub fn decode(bytes: &[u8]) -> Result<(BinaryMap, UnitId), MapError> {
     runs::read(&mut program, &mut reader)?;
     checksums::read(&mut program, &mut reader)?;
     accesses::read(&mut program, &mut reader)?;
+    accesses::read_left_out(&mut program, &mut reader)?;
     let plan = plan::read(&mut reader, &program)?;
     let code = code::read(&mut reader, &plan::RegisterPrediction::new(&plan, &program))?;
     text.finish()?;

@@ -187,6 +187,14 @@ sections! {
         /// The access's span of the block's lines.
         AccessSpan,
     }
+    b"left" {
+        /// Per function: how many instructions access memory and do not tell where.
+        LeftOutCount,
+        /// The block of the instruction, as a step from the one before.
+        LeftOutBlock,
+        /// The instruction's span of the block's lines plus one; 0: it has none.
+        LeftOutSpan,
+    }
     b"cnca" {
         /// Per function: whether its calls are counted.
         CallCounters,

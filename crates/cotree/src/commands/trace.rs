@@ -233,6 +233,9 @@ pub fn run(args: &TraceArgs) -> Result<()> {
     {
         return Err(miette!("no source file is {}", pattern.text()));
     }
+    if by == By::Address {
+        say_left_out(&rows);
+    }
     if args.format.is_some() {
         let range = window(args, &traced)?;
         let [thread] = traced.threads.as_slice() else {
@@ -253,7 +256,10 @@ pub fn run(args: &TraceArgs) -> Result<()> {
         && args.function.is_none()
         && args.file.is_none();
     match (summary, args.json) {
-        (true, true) => args.output.write(|out| traced.write_json(&rows, out)),
+        (true, true) => {
+            say_left_out(&rows);
+            args.output.write(|out| traced.write_json(&rows, out))
+        }
         (true, false) => args.output.write_text(|out| traced.write_summary(&rows, out)),
         (false, json) => {
             let (from, to) = window(args, &traced)?;
@@ -268,6 +274,13 @@ pub fn run(args: &TraceArgs) -> Result<()> {
 fn say_lost(traced: &Traced<'_>) {
     if let Some(lost) = traced.lost() {
         lines::note(format_args!("note: {lost}"));
+    }
+}
+
+/// Says which accesses of memory are not told.
+fn say_left_out(rows: &Rows<'_>) {
+    if let Some(left_out) = rows.left_out() {
+        lines::note(format_args!("note: {left_out}"));
     }
 }
 

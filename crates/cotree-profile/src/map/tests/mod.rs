@@ -82,6 +82,7 @@ proptest! {
         let counted = |f: &Function| f.calls.iter().any(|call| !call.resume_marker);
         prop_assert_eq!(has(b"call"), functions().any(counted));
         prop_assert_eq!(has(b"addr"), functions().any(|f| !f.accesses.is_empty()));
+        prop_assert_eq!(has(b"left"), functions().any(|f| !f.left_out.is_empty()));
         let mut blocks = functions().flat_map(|function| &function.blocks).peekable();
         prop_assert_eq!(has(b"runs"), blocks.peek().is_some());
         prop_assert_eq!(has(b"cost"), blocks.flat_map(|block| &block.runs).any(|run| run.cost > 0));

@@ -154,6 +154,16 @@ fn spread_instructions(function: &mut Function, seed: u64) {
     }
 }
 
+/// Accesses that are left out, in some blocks, if the seed says so.
+fn left_out(blocks: &[BlockFacts], seed: u8) -> Vec<LeftOut> {
+    let some = blocks.iter().enumerate().filter(|(index, _)| seed & 4 != 0 && index % 3 != 1);
+    let of = |(index, block): (usize, &BlockFacts)| LeftOut {
+        block: Block::new(index),
+        span: (block.lines.len() as u32).checked_sub(1).filter(|_| index % 2 == 0),
+    };
+    some.map(of).collect()
+}
+
 /// Accesses before calls and at the ends of blocks, if the seed says so.
 fn accesses(blocks: &[BlockFacts], calls: &[Call], seed: u8) -> Vec<Access> {
     let mut accesses = Vec::new();
@@ -219,6 +229,7 @@ fn function() -> impl Strategy<Value = Function> {
                     let blocks: Vec<BlockFacts> = blocks.collect();
                     Function {
                         accesses: accesses(&blocks, &calls, after),
+                        left_out: left_out(&blocks, after),
                         anchors: Vec::new(),
                         linkage: [Linkage::Internal, Linkage::External, Linkage::Copy][linkage],
                         symbol,

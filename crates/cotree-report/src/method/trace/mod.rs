@@ -12,6 +12,7 @@
 pub mod addresses;
 pub mod clock;
 pub mod compare;
+mod left_out;
 pub mod prime_paths;
 pub mod rows;
 pub mod text;

@@ -3,6 +3,7 @@
 //! Rows by line follow what ran. What stands behind a call in its block is shown when the call has returned, which is
 //! known from whatever its activation does next. So a block that was left in a call shows only what ran of it.
 
+use super::left_out::left_out;
 use crate::files::FilePattern;
 use crate::names::{Names, matches};
 use crate::terminal::shortened;
@@ -88,6 +89,12 @@ const LEAST: usize = 6;
 const DEEPEST: usize = 40;
 
 impl<'a> Rows<'a> {
+    /// What the trace leaves out of accesses of memory, in a sentence.
+    #[must_use]
+    pub fn left_out(&self) -> Option<String> {
+        left_out(&self.map.program, self.names)
+    }
+
     /// Rows of a program.
     #[must_use]
     pub fn new(tables: &'a UnitTables<'a>, by: By, names: Names) -> Self {

@@ -92,6 +92,9 @@ impl Traced<'_> {
                 counted(of_addresses.into(), "byte")
             )?;
         }
+        if let Some(left_out) = rows.left_out() {
+            writeln!(out, "{left_out}")?;
+        }
         for thread in &self.threads {
             writeln!(out, "\n{}: {}", title(thread), counted(thread.blocks().into(), "block"))?;
             if thread.stream.gone {

@@ -10,6 +10,7 @@ mod formats;
 mod handlers_throw;
 mod kept;
 mod killed;
+mod lanes;
 mod packed;
 mod sums;
 

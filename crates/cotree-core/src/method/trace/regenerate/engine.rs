@@ -99,7 +99,13 @@ impl<'t> Cursor<'t, '_> {
         let Some(activation) = self.at.stack.last_mut() else { return Err(self.misplaced()) };
         let (function, access) = (activation.function, activation.next_access);
         activation.next_access += 1;
-        sink.address(first + second);
+        sink.address(first + second, length > 0);
+        if length == 0 {
+            // A lane that is not active, or a copy of nothing: all before has happened, and here nothing does.
+            self.at.certain = self.at.events;
+            sink.certain();
+            return Ok(Some(tables));
+        }
         self.at.certain = self.at.events + 1;
         sink.certain();
         self.tell(Event::Access { function, access, address, length }, Next::Run, sink)?;

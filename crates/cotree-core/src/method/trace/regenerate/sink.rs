@@ -14,8 +14,9 @@ pub(super) trait Sink {
     /// Notes that all events so far have happened for certain.
     fn certain(&mut self) {}
 
-    /// Notes that the access that is told next takes this many bytes of the stream.
-    fn address(&mut self, _bytes: usize) {}
+    /// Notes that an access takes this many bytes of the stream. If it is `told`, its event comes next; else it is of no
+    /// bytes of memory.
+    fn address(&mut self, _bytes: usize, _told: bool) {}
 }
 
 /// Takes one event.
@@ -54,8 +55,8 @@ impl Sink for Skipped {
         self.certain = Some(self.blocks);
     }
 
-    fn address(&mut self, bytes: usize) {
-        self.addresses.0 += 1;
+    fn address(&mut self, bytes: usize, told: bool) {
+        self.addresses.0 += u64::from(told);
         self.addresses.1 += bytes as u64;
     }
 }

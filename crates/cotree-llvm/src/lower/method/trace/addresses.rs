@@ -5,7 +5,8 @@
 //! it to 0, and the reader knows where.
 
 use super::window::{HARDLY, Recording, advance, inlined, parameters};
-use crate::ir::{Function, Type, Value};
+use crate::extract::lanes::{LanePlace, Lanes};
+use crate::ir::{Function, Instruction, Type, Value};
 use crate::lower::code::Code;
 use cotree_core::method::trace::TraceWords;
 use cotree_rt::layout::TracePlace;
@@ -20,16 +21,85 @@ pub(super) fn append_all(code: &Code<'_, '_>, words: TraceWords, recording: Reco
     let counters = &code.counters;
     let [slab, in_assembly] = counters.pointers();
     for access in &code.ir.accesses {
-        let Some(address) = access.address() else { continue };
         let builder = &counters.builder;
-        builder.move_before(access.instruction);
-        if let Some(length) = access.length() {
+        let (address, length) = match access.lane() {
+            Some((lane, lanes)) => {
+                builder.move_before(access.instruction);
+                let (address, length) = of_lane(code, words, access.instruction, lane, lanes);
+                (address, Some(length))
+            }
+            None => {
+                let Some(address) = access.address() else { continue };
+                builder.move_before(access.instruction);
+                let length = access.length().map(|length| builder.widen(length, counters.int64));
+                (builder.address_to_int(address, counters.int64), length)
+            }
+        };
+        if let Some(length) = length {
             let (append, ty) = append_number(code, words);
-            builder.call(ty, append, &[slab, in_assembly, builder.widen(length, counters.int64)]);
+            builder.call(ty, append, &[slab, in_assembly, length]);
         }
         let (append, ty) = append_address(code, words);
-        builder.call(ty, append, &[slab, in_assembly, builder.address_to_int(address, counters.int64)]);
+        builder.call(ty, append, &[slab, in_assembly, address]);
     }
+}
+
+/// Address and length of the lane of a vector. That of a lane which is not active are 0, and the address that was told
+/// last, from which there is no step. What such a lane would access need not be a number at all.
+fn of_lane<'m>(
+    code: &Code<'_, 'm>,
+    words: TraceWords,
+    instruction: Instruction<'m>,
+    lane: u32,
+    Lanes { mask, place, size }: Lanes,
+) -> (Value<'m>, Value<'m>) {
+    let (builder, int64) = (&code.counters.builder, code.counters.int64);
+    let operand = |number| instruction.operand(number).expect("as when the access was found");
+    let is_active = |lane| {
+        let bits = builder.freeze(builder.bits(builder.extract(operand(mask), lane)));
+        if bits.ty() == code.module.int1() {
+            return bits;
+        }
+        builder.compare(LLVMIntPredicate::LLVMIntSLT, bits, bits.ty().zero())
+    };
+    let address = |number| builder.freeze(builder.address_to_int(operand(number), int64));
+    let (active, length, address) = match place {
+        LanePlace::Packed(base) => {
+            let (_, lanes) = operand(mask).ty().vector_elements().expect("a mask");
+            let ones = (0..lanes).map(|lane| builder.widen(is_active(lane), int64));
+            let count = ones.reduce(|sum, one| builder.add(sum, one)).unwrap_or(int64.zero());
+            let any = builder.compare(LLVMIntPredicate::LLVMIntNE, count, int64.zero());
+            (any, builder.mul(count, int64.constant(size)), address(base))
+        }
+        place => {
+            let active = is_active(lane);
+            let length = builder.select(active, int64.constant(size), int64.zero());
+            let address = match place {
+                LanePlace::Row(base) | LanePlace::Packed(base) => {
+                    builder.add(address(base), int64.constant(size * u64::from(lane)))
+                }
+                LanePlace::Pointers(all) => {
+                    builder.freeze(builder.address_to_int(builder.extract(operand(all), lane), int64))
+                }
+                LanePlace::Indexed { base, index, scale } => {
+                    let number = builder.freeze(builder.extract(operand(index), lane));
+                    let number = builder.widen(number, int64);
+                    let sign = int64.constant(1 << (operand_bits(operand(index)) - 1));
+                    // The sign is kept: what is above it is what a subtraction takes from there.
+                    let signed = builder.sub(builder.xor(number, sign), sign);
+                    builder.add(address(base), builder.mul(signed, int64.constant(scale)))
+                }
+            };
+            (active, length, address)
+        }
+    };
+    let last = code.counters.load(int64.constant(words.last_address()), int64);
+    (builder.select(active, address, last), length)
+}
+
+/// How many bits the numbers of a vector have.
+fn operand_bits(vector: Value<'_>) -> u32 {
+    vector.ty().vector_elements().and_then(|(element, _)| element.bits()).expect("a vector of integers")
 }
 
 /// `void (slab, slab in assembly, address)`: appends the step from the address that was told last.
