@@ -1,6 +1,6 @@
 //! Whether options go together.
 
-use crate::options::{At, BuildOptions, OF_METHODS, PathMetric};
+use crate::options::{At, BuildOptions, OF_METHODS, PathMetric, SCOPES};
 use crate::scope::{OfMethods, WithoutCounters};
 use crate::values::{Detail, Profile};
 use cotree_core::facts::events::EventKind;
@@ -38,6 +38,16 @@ pub enum Misfit {
         what: String,
         /// The methods that it is for.
         methods: String,
+    },
+    /// An option changes nothing in a build of this method.
+    #[error("--{option} changes nothing in a build of --profile {method}: {remedy}")]
+    Idle {
+        /// The option, without dashes.
+        option: &'static str,
+        /// The method.
+        method: &'static str,
+        /// What to do instead.
+        remedy: String,
     },
     /// A ring keeps no addresses.
     #[error("a ring keeps no addresses: leave out --trace-ring or --trace-addresses")]
@@ -103,7 +113,25 @@ impl BuildOptions {
         if self.trace_addresses.is_some() && self.trace_ring.is_some() {
             return Err(Misfit::AddressesInRing);
         }
-        if build == WithoutCounters::Never { self.check_targets() } else { Ok(()) }
+        if build != WithoutCounters::Never {
+            return Ok(());
+        }
+        self.check_targets()?;
+        self.check_effect(method)
+    }
+
+    /// Whether each option changes something in a build that counts by this method.
+    fn check_effect(&self, method: Method) -> Result<(), Misfit> {
+        let Some(scope) = SCOPES.iter().find(|scope| (scope.asked)(self) && !(scope.works)(self, method)) else {
+            return Ok(());
+        };
+        let of_others = Method::names(|entry| !entry.method.is_none() && (scope.works)(self, entry.method));
+        let remedy = if of_others.is_empty() {
+            "another option that is given takes its place, so leave it out".to_owned()
+        } else {
+            format!("leave it out, or say --profile {of_others}")
+        };
+        Err(Misfit::Idle { option: scope.option, method: method.name(), remedy })
     }
 
     fn check_targets(&self) -> Result<(), Misfit> {

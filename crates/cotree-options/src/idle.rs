@@ -1,8 +1,8 @@
-//! Options that change nothing in a build. Whoever gives one expects something of it, so each is worth a warning.
+//! Options that change nothing in a build, and are no mistake. Whoever gives one expects something of it, so each is
+//! worth a warning.
 //!
-//! Options of *another* method are refused ([`check`](crate::check)). These here are no contradictions: a build without
-//! counters may get all options of the one that it is compared with, and switches for experts may stand in the
-//! environment for many builds.
+//! In a build that counts, an option that changes nothing is refused ([`check`](crate::check)). A build without counters
+//! may get all options of the one that it is compared with, and is told which of them do nothing.
 
 use crate::BuildOptions;
 use crate::options::SCOPES;
@@ -18,16 +18,15 @@ impl BuildOptions {
             return Vec::new();
         }
         let method = self.profile.map(|Profile(method, _)| method).unwrap_or_default();
-        if method.is_none() {
-            let idle = self.asked(|scope| scope.counts);
-            let (names, s) = joined(&idle);
-            return (!idle.is_empty())
-                .then(|| format!("{names} change{s} nothing: --profile none counts nothing"))
-                .into_iter()
-                .collect();
+        if !method.is_none() {
+            return Vec::new();
         }
-        let idle = self.asked(|scope| !(scope.works)(self, method)).into_iter();
-        idle.map(|name| format!("--{name} changes nothing in a build of --profile {}", method.name())).collect()
+        let idle = self.asked(|scope| scope.counts || !(scope.works)(self, method));
+        let (names, s) = joined(&idle);
+        (!idle.is_empty())
+            .then(|| format!("{names} change{s} nothing: --profile none counts nothing"))
+            .into_iter()
+            .collect()
     }
 
     /// Sentences about the options that change nothing where bitcode gets probes outside of a link.
@@ -70,18 +69,33 @@ mod tests {
         assert_eq!(idle("--profile none --verify"), "--verify changes nothing: --profile none counts nothing");
         let two = "--verify and --include change nothing: --profile none counts nothing";
         assert_eq!(idle("--profile none --verify --include f"), two);
-        assert_eq!(idle("--profile vertex --affine off"), "--affine changes nothing in a build of --profile vertex");
+        assert_eq!(idle("--profile none --affine off --weights w").lines().count(), 1);
+    }
+
+    #[test]
+    fn what_changes_nothing_beside_counters_is_refused() {
+        let said = |line: &str| read(line.split_whitespace()).check_all().expect_err(line).to_string();
+        assert_eq!(
+            said("--profile calls --affine off"),
+            "--affine changes nothing in a build of --profile calls: leave it out, or say --profile edge, vertex-edge, \
+             path, path-context, events or events-calls"
+        );
+        assert_eq!(
+            said("--at early --branch-hints on"),
+            "--branch-hints changes nothing in a build of --profile edge: another option that is given takes its \
+             place, so leave it out"
+        );
         for line in [
             "--profile trace --promote off",
             "--profile block --spanning-tree min",
             "--spanning-tree min --branch-hints off",
-            "--at early --branch-hints on",
             "--profile path --interprocedural-flow off",
             "--profile events=loads --event-costs f",
             "--profile calls --event-costs f",
             "--profile edge --carry stack",
         ] {
-            assert_eq!(idle(line).lines().count(), 1, "{line}: {}", idle(line));
+            let said = said(line);
+            assert!(said.contains(" changes nothing in a build of --profile "), "{line}: {said}");
         }
     }
 
@@ -97,10 +111,12 @@ mod tests {
             "--profile events=cost --event-costs f",
             "--profile trace --event-costs f",
             "--event-costs f",
-            "--profile none --affine off --weights w",
+            "--profile none --lto on",
             "--use p --verify --include f",
         ] {
             assert_eq!(idle(line), "", "{line}");
+            let options = read(line.split_whitespace());
+            assert!(options.verify.is_some() || options.check_all().is_ok(), "{line}");
         }
     }
 }

@@ -35,7 +35,8 @@ pub struct BuildOptions {
     pub profile: Option<Profile>,
     /// Carry redundant counters too, and check the profile against them
     ///
-    /// These counters are those of `--profile block`. `cotree verify` then checks the run against itself.
+    /// These counters are those of `--profile block`. `cotree verify` then checks the run against itself: blocks and
+    /// edges, of event counts the totals, of call profiles each call.
     #[arg(long, help_heading = REUSE, value_parser = switch(), value_name = "on|off", num_args = 0..=1,
         require_equals = true, default_missing_value = "on")]
     pub verify: Option<bool>,
@@ -146,7 +147,7 @@ pub struct BuildOptions {
     /// With both this and --affine off, every count is in memory at all times, even when the process is killed.
     #[arg(long, value_parser = switch(), value_name = "on|off", help_heading = EXPERT)]
     pub promote: Option<bool>,
-    /// With edge profiles: move counters that are expected to run rarely out of line (on), or leave the layout of code
+    /// Where counters are few: move those that are expected to run rarely out of line (on), or leave the layout of code
     /// to the code generator (off) [default: on]
     ///
     /// `cotree instrument` generates no code, so it ignores this option. Counts are the same either way.
@@ -192,12 +193,21 @@ pub(crate) const SCOPES: &[Of] = &[
     Of::counts("include", |o| !o.include.is_empty()),
     Of::counts("exclude", |o| !o.exclude.is_empty()),
     Of::counts("exclude-file", |o| !o.exclude_file.is_empty()),
+    Of::counts("threads", |o| o.threads.unwrap_or_default() != Threads::Auto),
+    Of::counts("weights", |o| o.weights.is_some()),
+    Of::counts("event-placement", |o| o.event_placement == Some(EventPlacement::Blocks)),
+    Of::counts("event-queries", |o| o.event_queries == Some(true)),
+    Of::counts("profile-file", |o| o.profile_file.is_some()),
     Of::some("event-costs", |o| o.event_costs.is_some(), BuildOptions::tells_costs).of_counts(),
     Of::counts("path-array", |o| o.path_array.is_some()),
     Of::counts("path-limit", |o| o.path_limit.is_some()),
     Of::some("spanning-tree", |o| o.spanning_tree.is_some(), |_, method| method == Method::Edge),
     Of::some("affine", |o| o.affine.is_some(), |o, method| o.saves(method) || method.entry().promises.metrics),
-    Of::some("promote", |o| o.promote.is_some(), BuildOptions::saves),
+    Of::some(
+        "promote",
+        |o| o.promote.is_some(),
+        |o, method| matches!(method.family(), Family::Counters(_)) && o.saves(method),
+    ),
     Of::some(
         "carry",
         |o| o.carry == Some(Carry::Stack),

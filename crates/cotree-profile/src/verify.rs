@@ -3,20 +3,21 @@
 //!
 //! Counts of blocks and edges are compared one by one. Of a method that counts events, the totals are compared with
 //! what the reference's blocks have had. Where events are told of each function and call, so are the events and the
-//! entries of each function, and how often each call was made.
+//! entries of each function, and how often each call was made. Of a call profile, each call is compared with how often
+//! its block got to it.
 
 use crate::binary::BinaryFile;
 use crate::counts::UnitCounts;
 use crate::exits::UnitExits;
 use crate::file::ProfileFile;
 use crate::method::counters::recover_alone;
-use crate::method::event_totals;
+use crate::method::{MethodProfile, event_totals};
 use crate::recover::{UnitError, UnitProfile, check_counts, functions, recover, recover_with_file};
 use cotree_core::facts::Function;
 use cotree_core::facts::events::EventKind;
 use cotree_core::ids::{Block, CallId, Edge, FunctionId};
+use cotree_core::method::calls::CallProfile;
 use cotree_core::method::counters::CounterMethod;
-use cotree_core::method::events::call_sums::FunctionSums;
 use cotree_core::place::supergraph::executions;
 use cotree_core::profile::{EarlyExits, FunctionProfile};
 
@@ -124,7 +125,7 @@ fn compare(
     let method = plan.method.method();
     let profile = recovered()?;
     let promises = method.promises();
-    let counted = promises.blocks || promises.events || profile.functions.iter().any(Option::is_some);
+    let counted = promises.blocks || promises.events || promises.calls || profile.functions.iter().any(Option::is_some);
     if !counted && !method.is_none() {
         return Err(UnitError::NotComparable { binary: binary.path().to_owned(), title: method.title() });
     }
@@ -138,6 +139,9 @@ fn compare(
     if let Some(totals) = event_totals(&profile.method) {
         compare_events(binary, &profile, totals, &references, &mut result)?;
         compare_call_sums(binary, &profile, &references, &mut result);
+    }
+    if let MethodProfile::Calls(calls) = &profile.method {
+        compare_call_counts(binary, calls, &references, &mut result);
     }
     for ((recovered, reference), function) in profile.functions.iter().zip(&references).zip(FunctionId::all()) {
         let (Some(recovered), Some(reference)) = (recovered, reference) else { continue };
@@ -213,7 +217,25 @@ fn compare_call_sums(
             let of_blocks = reference.events(function, kind).map(|events| u64::try_from(events).unwrap_or(0));
             result.compare(Some(id), Subject::Events(kind), [own, of_blocks.unwrap_or(0)], declared);
         }
-        compare_calls(id, function, sums, reference, declared, result);
+        let calls = sums.calls.iter().map(|sum| sum.as_ref().map(|sum| sum.calls));
+        compare_calls(id, function, calls, reference, declared, result);
+    }
+}
+
+/// Compares the calls of a call profile with the blocks of the functions that make them.
+fn compare_call_counts(
+    binary: &BinaryFile,
+    profiles: &[Option<CallProfile>],
+    references: &[Option<FunctionProfile>],
+    result: &mut Verification,
+) {
+    let functions = functions(binary.map()).into_iter().zip(FunctionId::all());
+    for (((function, id), calls), reference) in functions.zip(profiles).zip(references) {
+        let (Some(calls), Some(reference)) = (calls, reference) else { continue };
+        let declared = calls.flaws.iter().chain(&reference.flaws).any(|flaw| flaw.concerns_recovery());
+        result.functions += 1;
+        result.flawed += u64::from(declared);
+        compare_calls(id, function, calls.calls.iter().copied(), reference, declared, result);
     }
 }
 
@@ -221,24 +243,24 @@ fn compare_call_sums(
 fn compare_calls(
     id: FunctionId,
     function: &Function,
-    sums: &FunctionSums,
+    calls: impl Iterator<Item = Option<u64>>,
     reference: &FunctionProfile,
     declared: bool,
     result: &mut Verification,
 ) {
     let early = EarlyExits { at_site: reference.early.clone() };
     let (mut block, mut sites_before) = (None, 0);
-    for ((call, facts), sum) in function.calls.numbered().zip(&sums.calls) {
+    for ((call, facts), calls) in function.calls.numbered().zip(calls) {
         if block.replace(facts.block) != Some(facts.block) {
             sites_before = 0;
         }
         let entered = reference.blocks.get(facts.block).copied().unwrap_or(0);
         let made = executions(function, &early, entered.into(), facts.block, sites_before);
         sites_before += u32::from(facts.is_site);
-        if let Some(sum) = sum {
+        if let Some(calls) = calls {
             result.calls += 1;
             let made = u64::try_from(made.max(0)).unwrap_or(u64::MAX);
-            result.compare(Some(id), Subject::Call(call), [sum.calls, made], declared);
+            result.compare(Some(id), Subject::Call(call), [calls, made], declared);
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::flow::{Flow, FlowBound};
 use cotree_core::facts::{Function, Module, Position, Untouched};
 use cotree_core::ids::FunctionId;
+use cotree_core::method::{Family, Method};
 use cotree_core::profile::{Flaw, FunctionProfile};
 use cotree_profile::binary::BinaryMap;
 use cotree_profile::recover::{Bound, UnitProfile};
@@ -117,6 +118,14 @@ pub fn untouched_reason(untouched: Untouched) -> &'static str {
 
 /// Stands beside counts of functions with [`Flaw::LoopsUnderWay`].
 pub const LOOP_MISSING: &str = "(what a loop under way had counted is missing)";
+
+/// The options of builds by which every turn of a loop is counted in memory.
+pub(crate) fn counting_every_turn(method: Method) -> &'static str {
+    match method.family() {
+        Family::Counters(_) => "--affine off --promote off",
+        _ => "--affine off",
+    }
+}
 
 /// A flaw, for people.
 #[must_use]

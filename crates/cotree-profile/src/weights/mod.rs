@@ -10,10 +10,12 @@
 
 mod file;
 mod modules;
+mod refusal;
 pub mod targets;
 
 pub use file::{SCHEMA, WeightsError, write};
 pub use modules::module_name;
+pub use refusal::refused;
 
 use cotree_core::facts::Function;
 use cotree_core::profile::FunctionProfile;

@@ -4,7 +4,7 @@ use super::{Cost, Costs};
 use crate::functions::Vouched;
 use crate::method;
 use crate::terminal::counted;
-use crate::unit::Unit;
+use crate::unit::{Unit, counting_every_turn};
 use cotree_core::facts::events::EventKind;
 use cotree_core::profile::Flaw;
 
@@ -47,11 +47,11 @@ impl Totals {
                     "not all exact: {functions} of {name} cannot be vouched for (`cotree report` says why)"
                 ));
                 if unit.functions().any(|function| function.flaws().contains(&Flaw::LoopsUnderWay)) {
-                    totals.remarks.push(
-                        "all that loops under way had counted may be missing: build with --affine off --promote off to have every turn \
-                         counted in memory"
-                            .to_owned(),
-                    );
+                    totals.remarks.push(format!(
+                        "all that loops under way had counted may be missing: build with {} to have every turn \
+                         counted in memory",
+                        counting_every_turn(method)
+                    ));
                 }
             }
         }

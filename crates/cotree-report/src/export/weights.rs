@@ -1,8 +1,6 @@
 //! Edge counts for builds of other days.
 
 use super::format::{Export, ExportError, Format, Needs};
-use crate::unit::Unit;
-use cotree_core::method::Method;
 use cotree_profile::weights;
 use std::io::Write;
 
@@ -17,21 +15,10 @@ pub(super) const FORMAT: Format = Format {
 };
 
 fn export(export: &Export<'_>, out: &mut dyn Write) -> Result<Vec<String>, ExportError> {
-    if let Some(unit) = export.units.iter().find(|unit| !has_edges(unit)) {
-        return Err(ExportError::Nothing(format!(
-            "weights are counts of edges, and the {} of {} has none: build it with --profile {}",
-            unit.profile.method.method().title(),
-            unit.profile.binary.display(),
-            Method::names(|entry| entry.promises.edges)
-        )));
+    if let Some(why) = export.units.iter().find_map(|unit| weights::refused(unit.profile)) {
+        return Err(ExportError::Nothing(why));
     }
     let units: Vec<_> = export.units.iter().map(|unit| (unit.map, unit.profile)).collect();
     weights::write(out, &units, "")?;
     Ok(Vec::new())
-}
-
-/// Are edges of any function counted? None of an empty program are.
-fn has_edges(unit: &Unit<'_>) -> bool {
-    let mut functions = unit.profile.functions.iter().flatten().peekable();
-    functions.peek().is_none() || functions.any(|function| function.edges.is_some())
 }

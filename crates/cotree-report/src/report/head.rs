@@ -4,7 +4,7 @@ use crate::functions::Vouched;
 use crate::method::title::title;
 use crate::shell::command_line;
 use crate::terminal::{Style, counted, grouped};
-use crate::unit::{Unit, untouched_reason};
+use crate::unit::{Unit, counting_every_turn, untouched_reason};
 use cotree_core::profile::Flaw;
 use std::io::{self, Write};
 
@@ -54,9 +54,10 @@ pub(crate) fn write_head(unit: &Unit<'_>, style: Style, out: &mut dyn Write) -> 
     let missing = unit.functions().filter(|function| function.flaws().contains(&Flaw::LoopsUnderWay)).count();
     if missing > 0 {
         let text = format!(
-            "- all that loops had counted which were under way at the end may be missing, in {}: build with --affine off \
-             --promote off to have every turn counted in memory",
-            counted(missing as u128, "function")
+            "- all that loops had counted which were under way at the end may be missing, in {}: build with {} to \
+             have every turn counted in memory",
+            counted(missing as u128, "function"),
+            counting_every_turn(profile.method.method())
         );
         writeln!(out, "{}", style.warning(&style.wrap(&text, 2)))?;
     }

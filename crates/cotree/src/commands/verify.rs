@@ -62,12 +62,12 @@ pub fn run(args: &VerifyArgs) -> Result<()> {
             };
             let count = |n: u64| grouped(u128::from(n));
             let kinds = format!("{} kind{} of events", count(result.events), if result.events == 1 { "" } else { "s" });
-            let last = if result.calls > 0 {
-                format!("{} calls, {kinds}", count(result.calls))
-            } else if result.events > 0 {
-                kinds
-            } else {
-                format!("{} edges", count(result.edges))
+            let calls = format!("{} calls", count(result.calls));
+            let last = match (result.calls, result.events) {
+                (0, 0) => format!("{} edges", count(result.edges)),
+                (0, _) => kinds,
+                (_, 0) => calls,
+                _ => format!("{calls}, {kinds}"),
             };
             writeln!(
                 out,

@@ -10,7 +10,7 @@ use crate::folder::{self, Folder};
 use cotree_options::BuildOptions;
 use cotree_profile::recover::recover_file;
 use cotree_profile::{atomic, raw, regular, weights};
-use miette::{IntoDiagnostic, Result, WrapErr};
+use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use std::fs::DirBuilder;
 use std::io::Read;
 use std::os::unix::fs::DirBuilderExt;
@@ -60,6 +60,9 @@ impl Made {
         let units = recover_file(&profile, &[]).into_diagnostic().wrap_err(
             "the weights need the binary of that profile: make a file of them while it is there, with `cotree export --format weights`",
         )?;
+        if let Some(why) = units.iter().find_map(|(_, profile)| weights::refused(profile)) {
+            return Err(miette!("{why}"));
+        }
         let units: Vec<_> = units.iter().map(|(binary, profile)| (binary.map(), profile)).collect();
         atomic::write(&made, |out| weights::write(out, &units, &name)).into_diagnostic()?;
         Ok(made)

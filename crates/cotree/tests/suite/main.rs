@@ -49,6 +49,7 @@ mod mcdc;
 mod methods;
 mod narrow;
 mod newcomer;
+mod option_matrix;
 mod other_projects;
 mod pages;
 mod path_metrics;

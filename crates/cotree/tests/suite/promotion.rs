@@ -232,7 +232,12 @@ fn what_crashes_has_counted() {
     let project = program(crash);
     let source = format!("{LOOPS}{crash}");
     let line = 1 + source.lines().position(|l| l.contains("sum += 1000")).expect("the division");
-    for options in ["--affine off --promote off", "--profile block", "--profile vertex --affine off --promote off"] {
+    for options in [
+        "--affine off --promote off",
+        "--profile block",
+        "--profile vertex",
+        "--profile vertex-edge --affine off --promote off",
+    ] {
         project.ok(&format!("{options} cc -O2 -g -w -o p p.c"));
         assert!(!run(&project, "p").status().expect("it starts").success());
         let profiles = fs::read_dir(project.path(".")).expect("a folder").map(|entry| entry.expect("an entry").path());
