@@ -1,8 +1,8 @@
 //! Options that change nothing in a build, and are no mistake. Whoever gives one expects something of it, so each is
 //! worth a warning.
 //!
-//! In a build that counts, an option that changes nothing is refused ([`check`](crate::check)). A build without counters
-//! may get all options of the one that it is compared with, and is told which of them do nothing.
+//! In a build that counts, an option that changes nothing is refused ([`check`](crate::check)). A build without
+//! counters may get all options of the one that it is compared with, and is told which of them do nothing.
 
 use crate::BuildOptions;
 use crate::options::SCOPES;

@@ -29,7 +29,8 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// What is known of a function with the plan of [`ChordMethod::plan_entered`]; `None` if the plan is not one of its graph.
+    /// What is known of a function with the plan of [`ChordMethod::plan_entered`]; `None` if the plan is not one of its
+    /// graph.
     #[must_use]
     pub fn new(
         method: ChordMethod,

@@ -346,6 +346,7 @@ fn random_variables_are_rich() {
     let (mut taken, mut narrow, mut offsets, mut wraps, mut abandoned, mut no_edge, mut passed) = (0, 0, 0, 0, 0, 0, 0);
     let (mut fixed, mut nested, mut around) = (0, 0, 0);
     let (mut conditional, mut used, mut busy, mut idle) = (0, 0, 0, 0);
+    let (mut freed, mut freed_beside_fixed) = (0, 0);
     for _ in 0..4000 {
         let case = cases().new_tree(&mut runner).unwrap().current();
         let replacements = Replacements::new(&case.function, &case.cfg, &case.weighting, &case.variables);
@@ -354,6 +355,11 @@ fn random_variables_are_rich() {
         no_edge += replacements.verdicts.iter().filter(|v| **v == Err(Refusal::NoEdge)).count();
         let plan = ChordMethod::Edge.plan_affine(&case.function, &case.cfg, &case.weighting, &case.variables);
         let counts = run(&case, &plan);
+        let of_blocks =
+            ChordMethod::VertexEdge.plan_with_replacements(&case.function, &case.cfg, &case.weighting, &replacements);
+        let fewer = plan.key.measures.len() - of_blocks.key.measures.len();
+        freed += usize::from(fewer > 0);
+        freed_beside_fixed += usize::from(fewer > 0 && !of_blocks.key.fixed.is_empty());
         fixed += plan.key.fixed.len();
         nested += plan.key.fixed.iter().filter(|fixed| fixed.depth > 0).count();
         around += plan.key.fixed.iter().filter(|fixed| (1..7).contains(&fixed.times)).count();
@@ -375,8 +381,9 @@ fn random_variables_are_rich() {
         }
     }
     let seen = [taken, narrow, offsets, wraps, abandoned, no_edge, passed, fixed, nested, around];
-    let seen = seen.into_iter().chain([conditional, used, busy, idle]).collect::<Vec<_>>();
+    let seen = seen.into_iter().chain([conditional, used, busy, idle, freed]).collect::<Vec<_>>();
     assert!(seen.iter().all(|&n| n > 25), "{seen:?}");
+    assert!(freed_beside_fixed > 10, "{freed_beside_fixed}");
 }
 
 /// A function from blocks' successors; the last block returns.

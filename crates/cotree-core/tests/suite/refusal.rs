@@ -5,7 +5,7 @@ use cotree_core::facts::{Function, Untouched};
 use cotree_core::graph::cfg::Cfg;
 use cotree_core::ids::{Block, Edge};
 use cotree_core::method::counters::{CounterError, CounterMethod, Measured, plan, recover};
-use cotree_core::plan::{CounterKey, CounterPlan, Measure};
+use cotree_core::plan::{CounterKey, CounterPlan, FixedEdge, Measure};
 use cotree_core::profile::{EarlyExits, Flaw};
 use cotree_core::weight::weighting::Weighting;
 use proptest::prelude::*;
@@ -150,6 +150,25 @@ fn counters_that_contradict_each_other_are_flagged() {
         assert_eq!(flaws(&[3, 4, 3]), []);
         assert_eq!(flaws(&[3, 4, 2]), [Flaw::Inconsistent]);
     }
+}
+
+/// A backedge of a loop of known length, as a file may have it, that follows from an edge on a pipeless cycle: that
+/// edge has no flow of its own.
+#[test]
+fn backedges_that_follow_from_open_cycles_are_refused() {
+    let edges = [(0, 1), (0, 2), (1, 3), (1, 4), (2, 3), (2, 4), (3, 5), (4, 5), (5, 5), (5, 6)];
+    let edges = edges.map(|(src, dst)| (src, dst, true));
+    let function = random::function(6, &edges, &[]);
+    let cfg = function.cfg().unwrap();
+    let [one, three] = [Measure::Block(Block(1)), Measure::Block(Block(3))];
+    let recovered = |of: u32| {
+        let fixed = vec![FixedEdge { edge: Edge(8), times: 3, of: Edge(of), depth: 0 }];
+        let key = CounterKey { measures: vec![one, three, Measure::Edge(Edge(7))], fixed };
+        let measured = Measured { function: &function, key: &key, counts: &[4, 5, 2], early: &EarlyExits::default() };
+        recover(CounterMethod::VertexEdge, &cfg, measured)
+    };
+    assert_eq!(recovered(9).unwrap().blocks, [7, 4, 3, 5, 2, 28]);
+    assert_eq!(recovered(2), Err(CounterError::Underdetermined));
 }
 
 #[test]

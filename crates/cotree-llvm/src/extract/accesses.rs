@@ -1,5 +1,5 @@
-//! Accesses of memory whose addresses are traced: loads, stores, atomic operations, `memcpy` and its kin, arguments that
-//! a call copies, and vectors of which masks say which lanes are accessed ([`lanes`]).
+//! Accesses of memory whose addresses are traced: loads, stores, atomic operations, `memcpy` and its kin, arguments
+//! that a call copies, and vectors of which masks say which lanes are accessed ([`lanes`]).
 //!
 //! What is not reached by plain addresses, as thread-local storage of a segment register is, and what instructions of
 //! one kind of processor access by ways of their own, is only told to be left out ([`is_left_out`]).

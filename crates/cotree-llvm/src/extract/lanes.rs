@@ -1,5 +1,5 @@
-//! Vectors that are read or written lane by lane, as masks say: masked loads and stores, gathers and scatters, expanding
-//! loads and compressing stores, by LLVM's own intrinsics and by those of x86.
+//! Vectors that are read or written lane by lane, as masks say: masked loads and stores, gathers and scatters,
+//! expanding loads and compressing stores, by LLVM's own intrinsics and by those of x86.
 //!
 //! An access of *n* lanes is *n* accesses in a trace, each of which tells its length when it runs: that of a lane, or 0
 //! where the mask is off. Lanes that lie in a row whichever of them are active are one access.

@@ -65,9 +65,27 @@ const TRIED: &[Tried] = &[
 ];
 
 /// Pairs that change nothing, and why that is right.
-const SAME: &[(&str, &str, fn(Method) -> bool, &str)] = &[
-    ("threads", "on", |method| !method.is_none(), "`auto` is `on` for this program, which starts a thread; `off` acts"),
-    ("trace-by", "paths", |method| method == Method::Trace, "`auto` takes paths for these functions; others act"),
+struct Same {
+    option: &'static str,
+    value: &'static str,
+    with: fn(Method) -> bool,
+    /// For whoever reads this.
+    _why: &'static str,
+}
+
+const SAME: &[Same] = &[
+    Same {
+        option: "threads",
+        value: "on",
+        with: |method| !method.is_none(),
+        _why: "`auto` is `on` for this program, which starts a thread; `off` acts",
+    },
+    Same {
+        option: "trace-by",
+        value: "paths",
+        with: |method| method == Method::Trace,
+        _why: "`auto` takes paths for these functions; others act",
+    },
 ];
 
 /// The method itself, which [`Method::all`] walks through.
@@ -227,8 +245,8 @@ fn every_option_acts_or_is_refused() {
     for tried in TRIED {
         for (method, value) in Method::all().flat_map(|method| tried.values.iter().map(move |value| (method, value))) {
             let outcome = outcome(&mut made, method, tried, value);
-            let reason =
-                SAME.iter().position(|(option, of, has, _)| (*option, *of) == (tried.option, *value) && has(method));
+            let is_of = |same: &Same| (same.option, same.value) == (tried.option, *value) && (same.with)(method);
+            let reason = SAME.iter().position(is_of);
             reasons.extend(reason);
             if (outcome == Outcome::Nothing) != reason.is_some() {
                 wrong.push(format!("--profile {} --{} {value}: {outcome:?}", method.name(), tried.option));

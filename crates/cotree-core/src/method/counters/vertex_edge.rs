@@ -20,7 +20,8 @@
 //! **Edges that follow from others.** The backedge of a loop of known length runs so many times as often as the edge by
 //! which that loop is left ([`crate::place::affine::fixed`]), so the flow of *that* edge must be determined, and no
 //! cycle may run through it. Cycles are combinations of the freed chords' fundamental cycles: it is enough that none of
-//! these does.
+//! these does. (Where all blocks can be reached, none could: the tree has no such backedge, so a cycle that leaves the
+//! loop by its only exit comes back into the header and goes on by an edge out of it, and the header is a pipe.)
 
 use super::edge;
 use super::error::CounterError;

@@ -8,7 +8,7 @@ use cotree_core::facts::{Function, LeftOut, ProgramMap};
 /// are none.
 #[must_use]
 pub(super) fn left_out(program: &ProgramMap, names: Names) -> Option<String> {
-    /// So many functions are named.
+    /// At most this many functions, and lines of each, are named.
     const NAMED: usize = 4;
     let total: usize = program.functions().map(|(_, function)| function.left_out.len()).sum();
     let with = || program.functions().map(|(_, function)| function).filter(|function| !function.left_out.is_empty());

@@ -14,8 +14,8 @@ pub(super) trait Sink {
     /// Notes that all events so far have happened for certain.
     fn certain(&mut self) {}
 
-    /// Notes that an access takes this many bytes of the stream. If it is `told`, its event comes next; else it is of no
-    /// bytes of memory.
+    /// Notes that an access takes this many bytes of the stream. If it is `told`, its event comes next; else it is of
+    /// no bytes of memory.
     fn address(&mut self, _bytes: usize, _told: bool) {}
 }
 
