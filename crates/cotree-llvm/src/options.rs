@@ -274,7 +274,7 @@ mod tests {
             r#"{"branch-hints":false}"#,
             r#"{"at":"early"}"#,
             r#"{"spanning-tree":"min"}"#,
-            r#"{"profile":"vertex-edge"}"#,
+            r#"{"profile":"vertex"}"#,
             r#"{"profile":"path"}"#,
             r#"{"profile":"none"}"#,
         ] {
