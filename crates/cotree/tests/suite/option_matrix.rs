@@ -31,7 +31,7 @@ const fn tried(option: &'static str, values: &'static [&'static str]) -> Tried {
 
 const TRIED: &[Tried] = &[
     tried("verify", &[""]),
-    tried("targets", &[""]),
+    tried("targets", &["on", "off"]),
     tried("coverage", &[""]),
     Tried { beside: "--coverage", ..tried("mcdc", &[""]) },
     tried("weights", &["edge.weights"]),
@@ -74,6 +74,18 @@ struct Same {
 }
 
 const SAME: &[Same] = &[
+    Same {
+        option: "targets",
+        value: "on",
+        with: |method| method == Method::EventsCalls,
+        _why: "these are counted unless they are off, which acts",
+    },
+    Same {
+        option: "targets",
+        value: "off",
+        with: |method| method != Method::EventsCalls,
+        _why: "no other method counts them unless it is asked for",
+    },
     Same {
         option: "threads",
         value: "on",
