@@ -60,6 +60,8 @@ pub enum Reg {
     CallNumber,
     /// What the words that pass paths held when the activation began ([`crate::method::ipath`]).
     CallWord(Word),
+    /// 1 if the caller has said with which path it calls the activation, else 0 ([`crate::method::ipath`]).
+    CallClaimed,
 }
 
 impl Reg {
@@ -78,6 +80,7 @@ impl Reg {
             Self::CallReturned => (7, 1),
             Self::CallNumber => (7, 2),
             Self::CallWord(word) => (8, word.0),
+            Self::CallClaimed => (7, 3),
         };
         kind << 32 | index as u64
     }
@@ -97,6 +100,7 @@ impl Reg {
             (7, 0) => Self::CallPathFactor,
             (7, 1) => Self::CallReturned,
             (7, 2) => Self::CallNumber,
+            (7, 3) => Self::CallClaimed,
             (8, _) => Self::CallWord(Word(index)),
             _ => return None,
         })
@@ -132,6 +136,7 @@ impl fmt::Display for Reg {
             Self::CallReturned => f.write_str("returned"),
             Self::CallNumber => f.write_str("number"),
             Self::CallWord(word) => write!(f, "saved({word})"),
+            Self::CallClaimed => f.write_str("claimed"),
         }
     }
 }
@@ -258,6 +263,33 @@ pub enum Probe {
         /// How many, from 1 to 7.
         bits: u8,
     },
+    /// If the word is `mark`: `to = 1` and `word = 0`. Else `to = 0`.
+    Claim {
+        /// What is set.
+        to: Reg,
+        /// The word.
+        word: Word,
+        /// What the word is compared with.
+        mark: i64,
+    },
+    /// `to = from` where `flag` is 0, else nothing.
+    CopyUnless {
+        /// What is set.
+        to: Reg,
+        /// The register that decides.
+        flag: Reg,
+        /// What is read.
+        from: Reg,
+    },
+    /// `table[reg] += 1` where `flag` is 0, else nothing.
+    CountPathUnless {
+        /// The table.
+        table: Table,
+        /// The number of the path.
+        reg: Reg,
+        /// The register that decides.
+        flag: Reg,
+    },
 }
 
 /// A step of [`Probe::Outermost`].
@@ -294,7 +326,11 @@ impl Probe {
                 return [Some(to), Some(factor), Some(times)].into_iter().flatten();
             }
             Self::Read(reg, _) | Self::Write { from: reg, .. } => (Some(reg), None),
-            Self::SetUnless(reg, flag, _) | Self::AddUnless(reg, flag, _) => (Some(reg), Some(flag)),
+            Self::CopyUnless { to, flag, from } => return [Some(to), Some(flag), Some(from)].into_iter().flatten(),
+            Self::SetUnless(reg, flag, _) | Self::AddUnless(reg, flag, _) | Self::CountPathUnless { reg, flag, .. } => {
+                (Some(reg), Some(flag))
+            }
+            Self::Claim { to, .. } => (Some(to), None),
             Self::Set(reg, _) | Self::Add(reg, _) | Self::CountPath(_, reg, _) | Self::AddTo(_, reg, _) => {
                 (Some(reg), None)
             }

@@ -1,5 +1,8 @@
 //! The words of a slab, in which the code of a link unit counts; each thread has a slab.
 
+/// How many signal handlers may interrupt each other and have words that keep what they interrupted.
+pub const MOST_HANDLERS: u64 = 16;
+
 /// Allocates the words of a slab, from its beginning on.
 ///
 /// Counters come first, and the runtime adds them up over all threads. Words after them ([`Self::end_counters`]) are

@@ -308,7 +308,7 @@ impl<'a> Process<'a> {
                 }
                 let frame = stack.frames.pop();
                 if frame.as_ref().is_some_and(|frame| frame.handles) {
-                    stack.state.resume();
+                    stack.state.resume(false);
                 }
                 self.last_registers = frame.map(|frame| frame.registers).unwrap_or_default();
             }
@@ -450,7 +450,7 @@ impl<'a> Process<'a> {
             let Some(mut frame) = self.stacks[thread].frames.pop() else { return };
             self.note_early(thread, &mut frame, 1);
             if frame.handles {
-                self.stacks[thread].state.resume();
+                self.stacks[thread].state.resume(true);
             }
             self.last_registers = frame.registers;
         }

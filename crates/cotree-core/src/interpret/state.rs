@@ -2,6 +2,7 @@
 
 use crate::ids::{Counter, Edge, FunctionId, Table, Word};
 use crate::method::events::counters_of;
+use crate::method::ipath::ADDRESSEE;
 use crate::method::trace::stream::{self, Control};
 use crate::probe::{OutermostStep, Probe, Reg};
 use std::collections::{BTreeMap, BTreeSet};
@@ -42,6 +43,14 @@ pub struct Counts {
 impl Counts {
     pub(super) fn bump(&mut self, counter: usize, by: u64) {
         self.counters[counter] = self.counters[counter].wrapping_add(by);
+    }
+
+    /// Counts a path, and begins the next one after so many events of the thread.
+    fn count_path(&mut self, path: (Table, i64), registers: &mut Registers, events: i64) {
+        *self.paths.entry(path).or_insert(0) += 1;
+        let sum = self.sums.entry(path).or_insert(0);
+        *sum = sum.wrapping_add(events.wrapping_sub(registers.began));
+        registers.began = events;
     }
 
     /// Adds what another thread has counted.
@@ -88,6 +97,8 @@ pub struct ThreadState {
     pub(super) outermost: BTreeSet<Word>,
     /// Those that had one where handlers began, outermost handler first.
     pub(super) suspended_outermost: Vec<BTreeSet<Word>>,
+    /// For which functions callers had left words where handlers began, outermost first.
+    pub(super) suspended_addressees: Vec<i64>,
     /// The words that the method's code uses for itself; one that was never written holds 0.
     pub words: BTreeMap<Word, i64>,
 }
@@ -105,11 +116,12 @@ impl ThreadState {
         self.suspended_totals.push(self.totals());
         self.suspended_outermost.push(std::mem::take(&mut self.outermost));
         self.open = None;
+        self.suspended_addressees.push(self.words.insert(ADDRESSEE, 0).unwrap_or(0));
         self.suspended.push((std::mem::take(&mut self.trace), std::mem::take(&mut self.address)));
     }
 
-    /// A handler has come to an end.
-    pub(super) fn resume(&mut self) {
+    /// A handler has come to an end, or is `left` for good with all that it interrupted.
+    pub(super) fn resume(&mut self, left: bool) {
         if let Some((interrupted, address)) = self.suspended.pop() {
             self.address = address;
             self.open = None;
@@ -117,6 +129,9 @@ impl ThreadState {
             self.handled.push((self.trace.len(), trace));
         }
         self.outermost = self.suspended_outermost.pop().unwrap_or_default();
+        if let Some(addressee) = self.suspended_addressees.pop() {
+            self.words.insert(ADDRESSEE, if left { 0 } else { addressee });
+        }
         // Its events are not those of the calls that it interrupted.
         for (kind, before) in self.suspended_totals.pop().unwrap_or_default().into_iter().enumerate() {
             let [up, down] = counters_of(kind).map(Counter::index);
@@ -228,11 +243,10 @@ impl ThreadState {
                 registers.set(to, registers.get(from).wrapping_mul(times).wrapping_add(plus));
             }
             Probe::CountPath(table, reg, constant) => {
-                let path = (table, registers.get(reg).wrapping_add(constant));
-                *counts.paths.entry(path).or_insert(0) += 1;
-                let sum = counts.sums.entry(path).or_insert(0);
-                *sum = sum.wrapping_add(self.events.wrapping_sub(registers.began));
-                registers.began = self.events;
+                counts.count_path((table, registers.get(reg).wrapping_add(constant)), registers, self.events)
+            }
+            Probe::CountPathUnless { table, reg, flag } if registers.get(flag) == 0 => {
+                counts.count_path((table, registers.get(reg)), registers, self.events);
             }
             Probe::AddTo(counter, reg, constant) => {
                 counts.bump(counter.index(), registers.get(reg).wrapping_add(constant).cast_unsigned());
@@ -264,7 +278,19 @@ impl ThreadState {
             Probe::AddUnless(reg, flag, constant) if registers.get(flag) == 0 => {
                 registers.set(reg, registers.get(reg).wrapping_add(constant));
             }
-            Probe::SetUnless(..) | Probe::AddUnless(..) | Probe::Outermost { .. } => {}
+            Probe::CopyUnless { to, flag, from } if registers.get(flag) == 0 => registers.set(to, registers.get(from)),
+            Probe::SetUnless(..)
+            | Probe::AddUnless(..)
+            | Probe::CopyUnless { .. }
+            | Probe::CountPathUnless { .. }
+            | Probe::Outermost { .. } => {}
+            Probe::Claim { to, word, mark } => {
+                let claimed = self.words.get(&word) == Some(&mark);
+                registers.set(to, i64::from(claimed));
+                if claimed {
+                    self.words.insert(word, 0);
+                }
+            }
         }
     }
 }

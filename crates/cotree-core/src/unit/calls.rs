@@ -26,41 +26,66 @@ pub fn call_points(program: &ProgramMap, callers_known: &[bool]) -> Vec<Vec<Call
     callers(program, callers_known).into_iter().map(|calls| calls.into_iter().map(point).collect()).collect()
 }
 
-/// The callers of each function, as calls.
+/// The callers of each function, as calls; none for a function that may have others.
 #[must_use]
 pub fn callers(program: &ProgramMap, callers_known: &[bool]) -> Vec<Vec<(FunctionId, CallId)>> {
-    let functions: Vec<(usize, &Function)> = program
-        .modules
-        .iter()
-        .enumerate()
-        .flat_map(|(module, facts)| facts.functions.iter().map(move |function| (module, function)))
-        .collect();
-    let names = Names::new(&functions);
-    let known = |callee: usize| {
-        let (_, function) = functions[callee];
-        callers_known.get(callee) == Some(&true)
-            && (function.linkage == Linkage::Internal || !names.is_shared(linker_name(&function.symbol)))
-    };
-    let mut known: Vec<bool> = (0..functions.len()).map(known).collect();
-    let mut calls = vec![Vec::new(); functions.len()];
-    for (caller, (module, function)) in functions.iter().enumerate() {
-        for (id, call) in function.calls.numbered() {
-            let Some(name) = call.callee_name() else { continue };
-            for &callee in names.find(*module, name) {
-                if function.untouched.is_some() || call.callee_uncertain {
-                    known[callee] = false;
-                } else {
-                    calls[callee].push((FunctionId::new(caller), id));
-                }
-            }
-        }
-    }
-    for (calls, known) in calls.iter_mut().zip(known) {
-        if !known {
+    let Named { mut certain, uncertain } = Named::new(program, callers_known);
+    for (calls, uncertain) in certain.iter_mut().zip(uncertain) {
+        if uncertain {
             calls.clear();
         }
     }
-    calls
+    certain
+}
+
+/// The calls that reach each function for certain, from functions with probes. Others may call it, too.
+///
+/// `by_name` says per function that a call by its name in the unit's own functions means it, and no function of that
+/// name elsewhere.
+#[must_use]
+pub fn certain_calls(program: &ProgramMap, by_name: &[bool]) -> Vec<Vec<(FunctionId, CallId)>> {
+    Named::new(program, by_name).certain
+}
+
+/// The calls by name of some functions.
+struct Named {
+    /// Those from functions with probes that surely are calls of the function.
+    certain: Vec<Vec<(FunctionId, CallId)>>,
+    /// Whether there may be others.
+    uncertain: Vec<bool>,
+}
+
+impl Named {
+    fn new(program: &ProgramMap, wanted: &[bool]) -> Self {
+        let functions: Vec<(usize, &Function)> = program
+            .modules
+            .iter()
+            .enumerate()
+            .flat_map(|(module, facts)| facts.functions.iter().map(move |function| (module, function)))
+            .collect();
+        let names = Names::new(&functions);
+        let wanted = |callee: usize| {
+            let (_, function) = functions[callee];
+            wanted.get(callee) == Some(&true)
+                && (function.linkage == Linkage::Internal || !names.is_shared(linker_name(&function.symbol)))
+        };
+        let wanted: Vec<bool> = (0..functions.len()).map(wanted).collect();
+        let mut certain = vec![Vec::new(); functions.len()];
+        let mut uncertain: Vec<bool> = wanted.iter().map(|wanted| !wanted).collect();
+        for (caller, (module, function)) in functions.iter().enumerate() {
+            for (id, call) in function.calls.numbered() {
+                let Some(name) = call.callee_name() else { continue };
+                for &callee in names.find(*module, name) {
+                    if function.untouched.is_some() || call.callee_uncertain {
+                        uncertain[callee] = true;
+                    } else if wanted[callee] {
+                        certain[callee].push((FunctionId::new(caller), id));
+                    }
+                }
+            }
+        }
+        Self { certain, uncertain }
+    }
 }
 
 /// Which functions a name may stand for.

@@ -12,7 +12,7 @@ mod plan;
 mod planner;
 
 pub(crate) use calls::Names;
-pub use calls::{call_points, callers};
+pub use calls::{call_points, callers, certain_calls};
 pub use layout::Layout;
 pub use nesting::live_once;
 pub use plan::UnitPlan;

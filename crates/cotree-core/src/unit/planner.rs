@@ -27,6 +27,8 @@ pub struct UnitFacts<'a> {
     pub variables: Vec<&'a [AffineVariable]>,
     /// Is it certain that only calls by name in the unit's own functions call it?
     pub callers_known: Vec<bool>,
+    /// Does a call by its name in the unit's own functions reach it for certain?
+    pub reached_by_name: Vec<bool>,
     /// Does its code count its entries in any case, to find out which thread it runs on?
     pub check_thread: Vec<bool>,
     /// The counts of an earlier run.
@@ -47,6 +49,7 @@ impl<'a> UnitFacts<'a> {
             hints: Vec::new(),
             variables: Vec::new(),
             callers_known: Vec::new(),
+            reached_by_name: Vec::new(),
             check_thread: Vec::new(),
             previous: Vec::new(),
             preemptible: false,

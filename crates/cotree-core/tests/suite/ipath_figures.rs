@@ -7,7 +7,7 @@ use cotree_core::method::ipath::graph::{ENTRY, EXIT, GENTRY, Role};
 use cotree_core::method::ipath::numbering::{FunctionNumbers, Numbering, Shape};
 use cotree_core::method::ipath::psi_rho::Linear;
 use cotree_core::method::ipath::supergraph::FunctionInput;
-use cotree_core::method::ipath::{self, AtCall, Ended, IpathMethod, IpathOptions, NOTED, UnitIpathPlan};
+use cotree_core::method::ipath::{self, AtCall, Ended, Entry, IpathMethod, IpathOptions, NOTED, UnitIpathPlan};
 use cotree_core::weight::weighting::Weighting;
 use std::collections::BTreeMap;
 
@@ -42,14 +42,23 @@ fn pow_function() -> Function {
 }
 
 fn plan(functions: &[Function], callers: &[&[(u32, u32)]], method: IpathMethod) -> UnitIpathPlan {
-    let input = |(function, callers): (&'static Function, &&[(u32, u32)])| {
+    plan_with(functions, callers, |_| true, method)
+}
+
+fn plan_with(
+    functions: &[Function],
+    callers: &[&[(u32, u32)]],
+    only_callers: impl Fn(u32) -> bool,
+    method: IpathMethod,
+) -> UnitIpathPlan {
+    let input = |(number, (function, callers)): (u32, (&'static Function, &&[(u32, u32)]))| {
         let cfg = function.cfg().unwrap();
         let weighting = Weighting::uniform(&cfg);
         let callers = callers.iter().map(|&(function, call)| (FunctionId(function), CallId(call))).collect();
-        Some(FunctionInput { function, cfg, weighting, module: 0, callers: Some(callers) })
+        Some(FunctionInput { function, cfg, weighting, module: 0, callers, only_callers: only_callers(number) })
     };
     let functions: &'static [Function] = functions.to_vec().leak();
-    let inputs: Vec<_> = functions.iter().zip(callers).map(input).collect();
+    let inputs: Vec<_> = (0..).zip(functions.iter().zip(callers)).map(input).collect();
     ipath::plan(&inputs, method, IpathOptions::default()).unwrap()
 }
 
@@ -288,4 +297,28 @@ fn an_exception_ends_a_path_and_begins_one_behind_it() {
     assert_eq!(counts_of(&functions, &plan, &returns), [(1, 1)]);
     let throws = [&begin[..], &[Action::Throw { depth: 0 }, take(1), take(3)]].concat();
     assert_eq!(all_counts_of(&functions, &plan, &throws), (vec![(2, 1)], vec![(0, 1)]));
+}
+
+/// A handler interrupts `main` between the words that it writes for `f` and `f`, which reads them, and calls `f`, too.
+#[test]
+fn a_handler_that_is_the_callee_begins_a_path() {
+    let functions = [function(1, &[(0, 1)], &[0]), function(3, &[(0, 1), (0, 2), (1, 2), (2, 3)], &[])];
+    let take = |edge| Action::Take(Edge(edge));
+    for method in [IpathMethod::Context, IpathMethod::Piecewise] {
+        let plan = plan_with(&functions, &[&[], &[(0, 0)]], |function| function == 0, method);
+        assert_eq!(plan.functions[1].key.entry, Entry::Open);
+        // By b1 in the handler, past it in the call of main.
+        let handler = [take(0), take(2), take(3)];
+        let called = [take(1), take(3), take(0)];
+        let begin = [Action::Enter(MAIN), call(0, 1)];
+        let alone = counts_of(&functions, &plan, &[&[Action::Enter(FunctionId(1))], &handler[..]].concat());
+        let undisturbed = counts_of(&functions, &plan, &[&begin[..], &called].concat());
+        let mut expected = [alone, undisturbed].concat();
+        expected.sort_unstable();
+        for (steps, probes) in (0..8).flat_map(|steps| (0..16).map(move |probes| (steps, probes))) {
+            let signal = [Action::Signal { handler: FunctionId(1), steps, probes }];
+            let counts = counts_of(&functions, &plan, &[&begin[..], &signal, &handler, &called].concat());
+            assert_eq!(counts, expected, "{method:?} after {steps} steps and {probes} probes");
+        }
+    }
 }

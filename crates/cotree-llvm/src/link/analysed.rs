@@ -4,7 +4,7 @@
 use super::access::access;
 use super::callers;
 use super::job::{LinkJob, Setting};
-use super::known_callers::known_callers;
+use super::known_callers::{known_callers, reached_by_name};
 use super::native;
 use super::prepared::{Prepared, PreparedUnit};
 use super::program::program_map;
@@ -22,6 +22,8 @@ pub(super) struct AnalysedUnit<'a> {
     pub(super) program: ProgramMap,
     /// Functions that only calls by name in these modules can call.
     pub(super) callers_known: Vec<bool>,
+    /// Functions that a call by name reaches for certain.
+    pub(super) reached_by_name: Vec<bool>,
     /// Functions that code outside of the unit's profiled functions may call.
     pub(super) foreign: Vec<bool>,
     /// Functions that may run before thread-local variables have values.
@@ -45,8 +47,10 @@ impl<'a> PreparedUnit<'a> {
         if link.is_none() {
             doubt_call_sites(&mut program);
         }
+        let inputs = link.map(|job| &*job.request.modules);
         AnalysedUnit {
-            callers_known: known_callers(&modules, link.map(|job| &*job.request.modules), &options.foreign),
+            callers_known: known_callers(&modules, inputs, &options.foreign),
+            reached_by_name: reached_by_name(&modules, inputs, &options.foreign, setting.shared),
             foreign: callers::foreign(&modules),
             resolving: callers::resolving(&modules),
             handlers: Handlers::new(&modules, setting.native_references(), setting.shared),

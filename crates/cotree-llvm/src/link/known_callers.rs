@@ -8,7 +8,7 @@
 
 use super::prepared::Prepared;
 use cotree_core::facts::{Function, Linkage, linker_name};
-use cotree_lto::protocol::ModuleInput;
+use cotree_lto::protocol::{ModuleInput, Resolution, SymbolInput};
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
@@ -17,10 +17,7 @@ use std::sync::LazyLock;
 /// Without a linker (`modules` is `None`) only internal functions are certain. `foreign` are names that the user's
 /// linker options redefine.
 pub(crate) fn known_callers(prepared: &[Prepared], modules: Option<&[ModuleInput]>, foreign: &[String]) -> Vec<bool> {
-    let assembly = prepared.iter().flat_map(|p| &p.extracted.named_in_assembly).map(String::as_str);
-    let symbols = modules.into_iter().flatten().flat_map(|m| &m.symbols).filter(|s| s.ir_name.is_empty());
-    let named: HashSet<&str> =
-        assembly.chain(symbols.map(|s| s.name.as_str())).chain(foreign.iter().map(String::as_str)).collect();
+    let named = named(prepared, modules, foreign);
     let known = |function: &Function| {
         let name = linker_name(&function.symbol);
         let local = match function.linkage {
@@ -33,6 +30,54 @@ pub(crate) fn known_callers(prepared: &[Prepared], modules: Option<&[ModuleInput
     };
     prepared.iter().flat_map(|p| &p.extracted.facts.functions).map(known).collect()
 }
+
+/// Per function of the unit, in order: does a call by its name in these modules reach it for certain?
+///
+/// Of functions that others see, it does in an executable, where nobody takes their place; in a `shared` library the
+/// linker must say that nothing outside of it refers to them. LLVM does as it likes with calls of functions that it
+/// knows. Where the compiler calls a hook before a function's first instruction, the hook may call that function.
+pub(crate) fn reached_by_name(
+    prepared: &[Prepared],
+    modules: Option<&[ModuleInput]>,
+    foreign: &[String],
+    shared: bool,
+) -> Vec<bool> {
+    let named = named(prepared, modules, foreign);
+    let visible = |symbol: &&SymbolInput| {
+        matches!(symbol.resolution, Resolution::Prevailing | Resolution::PrevailingExported) && shared
+    };
+    let symbols = modules.into_iter().flatten().flat_map(|module| &module.symbols);
+    let replaceable: HashSet<&str> = symbols.filter(visible).map(|symbol| linker_name(&symbol.ir_name)).collect();
+    let hooked: HashSet<String> = prepared
+        .iter()
+        .flat_map(|p| p.module.functions())
+        .filter(|function| HOOKS.iter().any(|hook| function.text_attribute(hook).is_some()))
+        .map(|function| linker_name(&function.name()).to_owned())
+        .collect();
+    let reached = |function: &Function| {
+        let name = linker_name(&function.symbol);
+        let certain = match function.linkage {
+            Linkage::Internal => true,
+            Linkage::External => modules.is_some() && !replaceable.contains(name),
+            Linkage::Copy => false,
+        };
+        certain
+            && function.untouched.is_none()
+            && ![named.contains(name), hooked.contains(name), is_library_name(name)].contains(&true)
+    };
+    prepared.iter().flat_map(|p| &p.extracted.facts.functions).map(reached).collect()
+}
+
+/// The names that assembly or linker options may give another meaning.
+fn named<'a>(prepared: &'a [Prepared], modules: Option<&'a [ModuleInput]>, foreign: &'a [String]) -> HashSet<&'a str> {
+    let assembly = prepared.iter().flat_map(|p| &p.extracted.named_in_assembly).map(String::as_str);
+    let symbols = modules.into_iter().flatten().flat_map(|m| &m.symbols).filter(|s| s.ir_name.is_empty());
+    assembly.chain(symbols.map(|s| s.name.as_str())).chain(foreign.iter().map(String::as_str)).collect()
+}
+
+/// Attributes of functions in which the code generator calls a hook before the first instruction.
+const HOOKS: [&str; 4] =
+    ["instrument-function-entry-inlined", "fentry-call", "function-instrument", "xray-instruction-threshold"];
 
 /// Functions that our runtime replaces, besides those that LLVM knows.
 const HOOKED: [&str; 12] = [

@@ -161,7 +161,10 @@ fn check_plan(plan: FunctionPlan<'_>, function: &Function) -> Result<(), &'stati
             | Probe::Read(..)
             | Probe::Write { .. }
             | Probe::SetUnless(..)
-            | Probe::AddUnless(..) => true,
+            | Probe::AddUnless(..)
+            | Probe::Claim { .. }
+            | Probe::CopyUnless { .. }
+            | Probe::CountPathUnless { .. } => true,
         };
         if !place || !probe {
             return Err("a probe stands or counts where nothing is");

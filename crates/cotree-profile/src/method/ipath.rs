@@ -19,7 +19,7 @@ use cotree_core::unit::Layout;
 #[must_use]
 pub fn graphs(functions: &[&Function], plan: &UnitIpathPlan) -> Vec<Option<Cfg>> {
     let graph = |(function, plan): (&&Function, _)| {
-        let measured = matches!(plan, Entry::Alone | Entry::Called { .. });
+        let measured = plan != Entry::Unmeasured;
         if measured { function.cfg().ok() } else { None }
     };
     functions.iter().zip(plan.functions.iter().map(|plan| plan.key.entry)).map(graph).collect()

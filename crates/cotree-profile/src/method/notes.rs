@@ -15,6 +15,8 @@ pub enum MethodNote {
     Trace(TraceNote),
     /// Events of signal handlers may count for calls that they interrupted.
     HandlersMixed,
+    /// Paths of signal handlers may go on with paths that they interrupted.
+    PathsMixed,
 }
 
 impl MethodNote {
@@ -23,7 +25,7 @@ impl MethodNote {
         match self {
             Self::Paths(note) => note.doubtful(),
             Self::Trace(note) => note.doubtful(),
-            Self::HandlersMixed => true,
+            Self::HandlersMixed | Self::PathsMixed => true,
         }
     }
 }
@@ -36,6 +38,7 @@ impl fmt::Display for MethodNote {
             Self::HandlersMixed => {
                 f.write_str("events of a signal handler may count for the calls that it interrupted")
             }
+            Self::PathsMixed => f.write_str("paths of a signal handler may go on with those that it interrupted"),
         }
     }
 }
@@ -51,7 +54,10 @@ pub(crate) fn notes(plan: &MethodPlan, flags: Flags) -> impl Iterator<Item = Met
     path::notes(plan.paths(), flags.has(Flags::PATHS_MISSING))
         .map(MethodNote::Paths)
         .chain(traces.into_iter().flatten())
-        .chain(flags.has(Flags::HANDLERS_MIXED).then_some(MethodNote::HandlersMixed))
+        .chain(flags.has(Flags::HANDLERS_MIXED).then_some(match plan {
+            MethodPlan::Ipath(_) => MethodNote::PathsMixed,
+            _ => MethodNote::HandlersMixed,
+        }))
 }
 
 /// Do the flags of the runs say that counts of this plan are missing?

@@ -9,7 +9,7 @@ use super::RegisterValue;
 use super::{MORE_WORDS, RawHeader, TraceWord};
 
 /// Version of the interface between generated code, unit descriptor and runtime.
-pub const ABI: u32 = 1;
+pub const ABI: u32 = 2;
 
 /// Values of [`UnitDescriptor::threaded`]: how generated code reaches its counters.
 pub struct Access;
@@ -85,7 +85,7 @@ pub struct UnitDescriptor {
     pub event_limits: u64,
     /// 1: calls are measured ([`Flags::CALL_SUMS`](super::Flags::CALL_SUMS)).
     pub call_sums: u64,
-    /// The first of the words of a slab that keep totals while signal handlers run
+    /// The first of the words of a slab that keep what signal handlers interrupt
     /// ([`HandlerWord`](super::HandlerWord)).
     pub handler_words: u64,
     /// The first of the words of a slab that say which activations are the outermost ones
@@ -98,6 +98,9 @@ pub struct UnitDescriptor {
     pub outermost_sums: u64,
     /// How many words are kept at most while signal handlers run.
     pub most_hidden: u64,
+    /// The word of a slab that says for which function a caller has left the path with which it calls; 0: callers name
+    /// nobody.
+    pub addressee_word: u64,
     /// The pattern for the names of profiles that was built in, NUL-terminated, which holds where the environment has
     /// none; null: there is none.
     pub file_pattern: *const core::ffi::c_char,

@@ -82,8 +82,8 @@ impl Flags {
     /// Calls are measured ([`TOTAL`]): counters and the entries of early exits are sums modulo 2⁶⁴, and are added as
     /// such.
     pub const CALL_SUMS: Self = Self(1 << 17);
-    /// The events of a signal handler may count for the calls that it interrupted: handlers interrupted each other too
-    /// deep, one forked, or was installed in a way that was not seen.
+    /// The events of a signal handler may count for the calls that it interrupted, or its paths may go on with theirs:
+    /// handlers interrupted each other too deep, one forked, or was installed in a way that was not seen.
     pub const HANDLERS_MIXED: Self = Self(1 << 18);
     /// Some thread did not record for a while ([`TraceState::OFF`]).
     pub const TRACE_PAUSED: Self = Self(1 << 19);

@@ -24,9 +24,10 @@ impl QueryWord {
     pub const COUNT: u64 = 3;
 }
 
-/// Words of a slab that keep the totals of events while signal handlers run, from
+/// Words of a slab that keep what signal handlers interrupt while they run, from
 /// [`super::UnitDescriptor::handler_words`] on. From [`Self::FIRST`] on stand, per handler: the address of its frame,
-/// and the counter of each kind where it began.
+/// and what was kept where it began: the counter of each kind of event, or the word at
+/// [`super::UnitDescriptor::addressee_word`].
 pub struct HandlerWord;
 impl HandlerWord {
     /// How many handlers run.

@@ -118,6 +118,11 @@ pub fn measures_calls() -> bool {
     !cfg!(feature = "counters-alone") && descriptor().call_sums != 0
 }
 
+/// Whether callers name the functions for which they leave paths.
+pub fn names_callees() -> bool {
+    !cfg!(feature = "counters-alone") && descriptor().addressee_word != 0
+}
+
 /// Whether this build of the runtime is for such a unit.
 pub fn fits() -> bool {
     let &UnitDescriptor {

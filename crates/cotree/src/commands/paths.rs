@@ -135,8 +135,11 @@ fn across_functions(
     units: &[Unit<'_>],
     across: &[IpathUnit<'_>],
 ) -> Result<()> {
-    if args.by != By::Instructions || args.predicted {
-        bail!("paths across functions are listed by instructions only, and not compared with what edge counts predict");
+    if args.predicted {
+        bail!("what edge counts predict is known of paths within functions only: build with --profile path");
+    }
+    if args.by == By::Metric {
+        bail!("nothing is added up along paths across functions: list them by instructions or by count");
     }
     known(units, args.function.as_deref())?;
     args.output.write_either(args.json, |out| {
@@ -151,13 +154,23 @@ fn against(args: &PathsArgs, other: &Path, options: &text::PathsOptions) -> Resu
     let file = args.input.open()?;
     let loaded = load(&file, &args.input.binaries, Reader::of(args.json))?;
     let units = loaded.units();
-    let paths = with_paths(&units)?;
+    let across: Vec<IpathUnit<'_>> = units.iter().filter_map(IpathUnit::new).collect();
+    let paths = if across.is_empty() { with_paths(&units)? } else { Vec::new() };
     known(&units, args.function.as_deref())?;
     let other = folder::open(other, &[])?;
     same_builds(&file, &other)?;
     let binaries = loaded.recovered().iter().map(|(binary, _)| binary.path().to_owned()).collect();
     let other = load(&other, &Binaries { binaries }, Reader::of(args.json))?;
     let other = other.units();
+    if !across.is_empty() {
+        let pairs = pairs_across(&across, &other);
+        return args.output.write_either(args.json, |out| {
+            if args.json {
+                return ipath::json::write_cover(&pairs, |symbol| options.wanted(symbol), out);
+            }
+            pairs.iter().try_for_each(|(run, other)| ipath::text::write_cover(run, other, options, out))
+        });
+    }
     let pairs = pairs(paths, with_paths(&other)?);
     args.output.write_either(args.json, |out| {
         if args.json {
@@ -177,13 +190,10 @@ pub fn diff(
 ) -> Result<()> {
     same_builds(before.0, after.0)?;
     let units = [before.1.units(), after.1.units()];
-    let across = [0, 1].map(|run| units[run].iter().filter_map(IpathUnit::new).collect::<Vec<_>>());
-    if !across[0].is_empty() {
+    let across: Vec<IpathUnit<'_>> = units[0].iter().filter_map(IpathUnit::new).collect();
+    if !across.is_empty() {
         known(&units[0], options.function.as_deref())?;
-        let partner = |unit: &IpathUnit<'_>| {
-            across[1].iter().find(|other| other.unit.profile.unit == unit.unit.profile.unit).copied()
-        };
-        let pairs: Vec<_> = across[0].iter().filter_map(|unit| Some((*unit, partner(unit)?))).collect();
+        let pairs = pairs_across(&across, &units[1]);
         return output.write_either(as_json, |out| {
             if as_json {
                 return ipath::json::write_diff(&pairs, |symbol| options.wanted(symbol), out);
@@ -207,7 +217,7 @@ fn with_paths<'a>(units: &'a [Unit<'a>]) -> Result<Vec<PathUnit<'a>>> {
     let paths: Vec<_> = units.iter().filter_map(PathUnit::new).collect();
     match units.first() {
         Some(unit) if paths.is_empty() && IpathUnit::new(unit).is_some() => Err(miette!(
-            "the paths of {} go across functions: only paths within functions (--profile path) are compared between runs",
+            "the paths of {} go across functions, and this is about paths within functions (--profile path)",
             unit.profile.binary.display()
         )),
         Some(unit) if paths.is_empty() => Err(miette!(
@@ -247,6 +257,15 @@ fn same_builds(a: &ProfileFile, b: &ProfileFile) -> Result<()> {
         );
     }
     Ok(())
+}
+
+/// Units of the same build, whose paths go across functions.
+fn pairs_across<'a>(these: &[IpathUnit<'a>], those: &'a [Unit<'a>]) -> Vec<(IpathUnit<'a>, IpathUnit<'a>)> {
+    let partner = |unit: &IpathUnit<'_>| {
+        let same = |other: &IpathUnit<'_>| other.unit.profile.unit == unit.unit.profile.unit;
+        those.iter().filter_map(IpathUnit::new).find(same)
+    };
+    these.iter().filter_map(|unit| Some((*unit, partner(unit)?))).collect()
 }
 
 /// Units of the same build.

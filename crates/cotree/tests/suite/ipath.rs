@@ -219,6 +219,82 @@ int main(void) { for (int i = 0; i < 100; i++) sink += mid(i); return 0; }
     }
 }
 
+/// Functions that are exported, called through pointers, from a library and from a handler that interrupts them.
+#[test]
+fn functions_that_others_call_are_crossed_by_name() {
+    let source = r#"
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/time.h>
+volatile int sink, handled;
+__attribute__((noinline)) int leaf(int n) { if (n & 1) sink = n; else sink = -n; return n > 7 ? n - 1 : n + 1; }
+__attribute__((noinline)) int mid(int n) { int s = leaf(n); if (n & 2) s += leaf(s); return s; }
+static int (*volatile by_pointer[])(int) = { leaf, mid };
+static int compare(const void *a, const void *b) { return leaf(*(const int *)a) - mid(*(const int *)b); }
+static void on(int number) { handled += mid(number + handled % 5) != 0; if (handled % 3) by_pointer[handled & 1](handled); }
+static void *thread(void *p) { for (int i = 0; i < 50; i++) sink += mid(i) + by_pointer[i & 1](i); return p; }
+int main(int argc, char **argv) {
+  pthread_t other;
+  int a[16];
+  pthread_create(&other, 0, thread, 0);
+  for (int i = 0; i < 40; i++) {
+    sink += mid(i % 9) + leaf(i & 7) + by_pointer[i & 1](i);
+    for (int j = 0; j < 16; j++) a[j] = i * j * 7 % 5;
+    qsort(a, 16, sizeof *a, compare);
+  }
+  pthread_join(other, 0);
+  if (argc > 1) {
+    signal(SIGALRM, on);
+    struct itimerval often = { { 0, 70 }, { 0, 70 } }, never = { { 0, 0 }, { 0, 0 } };
+    setitimer(ITIMER_REAL, &often, 0);
+    for (int i = 0; handled < 2000; i++) sink += mid(i % 9) + leaf(i & 7);
+    setitimer(ITIMER_REAL, &never, 0);
+  }
+  return 0;
+}
+"#;
+    let project = Project::new(&[("p.c", source)]);
+    for (method, level) in [("ipath", "-O0"), ("ipath", "-O2 -rdynamic"), ("ipath-piecewise", "-O2 -fPIE -pie")] {
+        let unit = paths(&project, &format!("{method} --verify cc {level}"));
+        // Of 40 turns: `mid`, one or two of `leaf` in it, and `leaf`; the thread's 50; and what compares.
+        let calls = |reason: &str| unit["calls"][reason]["calls"].as_u64().expect("a number");
+        assert_eq!((calls("callers_unknown"), calls("left_out"), calls("recursive")), (0, 0, 0), "{level}: {unit}");
+        assert!(calls("crossed") >= 7 && calls("pointer") >= 3, "{level}: {unit}");
+        succeed(project.command(project.path("p")).arg("x").env("COTREE_FILE", "p.cotree"));
+        let said = project.ok("verify --strict p.cotree");
+        assert!(said.contains("0 functions not vouched for, 0 counts differ"), "{method} {level}: {said}");
+    }
+}
+
+/// A library's own functions may be replaced where it exports them, and not where it hides them.
+#[test]
+fn hidden_functions_of_libraries_are_crossed() {
+    let library = r#"
+volatile int sink;
+__attribute__((noinline)) int exported(int n) { if (n & 1) sink++; return n + 1; }
+__attribute__((noinline, visibility("hidden"))) int hidden(int n) { if (n & 1) sink++; return n + 1; }
+int (*volatile pointer)(int) = hidden;
+int use(int n) { return exported(n) + hidden(n) + pointer(n); }
+"#;
+    let program = r#"
+#include <stdio.h>
+extern int use(int);
+int exported(int n) { return -n; }
+int main(void) { int s = 0; for (int i = 0; i < 10; i++) s += use(i); printf("%d\n", s); return 0; }
+"#;
+    let project = Project::new(&[("l.c", library), ("p.c", program)]);
+    project.ok("--profile ipath --verify cc -O1 -g -shared -fPIC l.c -o libl.so");
+    succeed(project.command("gcc").args(["-O1", "p.c", "-L.", "-ll", "-Wl,-rpath,.", "-rdynamic", "-o", "p"]));
+    let output = succeed(project.command(project.path("p")).env("COTREE_FILE", "p.cotree"));
+    assert_eq!(output, "65\n");
+    let said = project.ok("verify p.cotree");
+    assert!(said.contains(" 0 counts differ"), "{said}");
+    let json: Value = serde_json::from_str(&project.ok("paths --json p.cotree")).expect("JSON");
+    let made = |reason: &str| json["units"][0]["calls"][reason]["made"].as_u64().expect("a number");
+    assert_eq!((made("crossed"), made("callers_unknown"), made("pointer")), (10, 10, 10), "{json}");
+}
+
 /// What a fault ends between two calls takes the path with it, and so whatever else is on that path.
 #[test]
 fn a_fault_leaves_doubt_about_all_that_its_path_may_have_crossed() {

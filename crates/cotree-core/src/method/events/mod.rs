@@ -44,6 +44,6 @@ pub(crate) mod unit;
 pub use kinds::EventKinds;
 pub use recover::{EarlyEvents, EventError, EventProfile, recover};
 pub use types::{
-    EventKey, EventMethod, EventOptions, EventPlan, EventWords, MOST_HANDLERS, QUERY_WORDS, QueryIncrements,
-    UnitEventPlan, counters_of, hidden_words,
+    EventKey, EventMethod, EventOptions, EventPlan, EventWords, QUERY_WORDS, QueryIncrements, UnitEventPlan,
+    counters_of, hidden_words,
 };

@@ -6,7 +6,7 @@ use crate::facts::events::EventKind;
 use crate::ids::{Block, CallId, Counter, IdMap};
 use crate::plan::FunctionPlan;
 use crate::probe::PlacedProbe;
-use crate::slab::Words;
+use crate::slab::{MOST_HANDLERS, Words};
 
 /// What is told of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -52,10 +52,6 @@ pub fn counters_of(kind: usize) -> [Counter; 2] {
 /// Words of a slab that serve queries of one kind, beside its counters: a limit, what the thread began with, and whom
 /// to call.
 pub const QUERY_WORDS: u64 = 3;
-
-/// Where calls are measured: how many signal handlers may interrupt each other, and have words that say what the
-/// counters were when they began.
-pub const MOST_HANDLERS: u64 = 16;
 
 /// Words of a slab that are no counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use super::error::IpathError;
 use super::graph::{ENTRY, FlowGraph, GENTRY};
 use super::numbering::{Numbering, Shape};
 use super::psi_rho::{PsiRho, Summary};
-use super::supergraph::{Crossing, FunctionInput, callees, crossings};
+use super::supergraph::{Crossing, Entered, FunctionInput, callees, crossings, entered};
 use super::types::{AtCall, Entry, FunctionKey, IpathOptions, MOST_PATHS};
 use crate::facts::{EdgeKind, Function};
 use crate::graph::cfg::Cfg;
@@ -43,14 +43,15 @@ pub(super) fn choose(
     options: IpathOptions,
     piecewise: bool,
 ) -> Result<Vec<FunctionKey>, IpathError> {
-    let callees = callees(functions);
+    let entered = entered(functions);
+    let callees = callees(functions, &entered);
     let wanted = crossings(functions, &callees, options.strategy);
     let shapes: Vec<Option<Shape<'_>>> =
         functions.iter().map(|at| at.as_ref().map(|at| Shape { function: at.function, cfg: &at.cfg })).collect();
     let numbered = |keys: &[FunctionKey]| Numbering::new(&shapes, &keys.iter().collect::<Vec<_>>(), piecewise);
     for (attempt, within) in WITHIN_FUNCTIONS.into_iter().enumerate() {
         let within = if options.budget == MOST_PATHS { within } else { within.min(options.budget) };
-        let chooser = Chooser::new(functions, [&callees, &wanted], within, piecewise);
+        let chooser = Chooser::new(functions, (&entered, [&callees, &wanted]), within, piecewise);
         let most = options.budget.min(options.function);
         let limits = || std::iter::successors(Some(most), |&limit| (limit > 0).then_some(limit / STEP));
         // An array for all paths is worth some calls, unless the user has said how many paths there may be. Functions
@@ -77,6 +78,8 @@ pub(super) fn choose(
 
 struct Chooser<'a> {
     functions: &'a [Option<FunctionInput<'a>>],
+    /// Per function, how it may be entered.
+    entered: &'a [Entered],
     /// Per function, its calls of functions that may be entered with a path.
     callees: &'a [Vec<Crossing>],
     /// Per function, the calls that paths may cross.
@@ -91,7 +94,7 @@ struct Chooser<'a> {
 impl<'a> Chooser<'a> {
     fn new(
         functions: &'a [Option<FunctionInput<'a>>],
-        [callees, wanted]: [&'a [Vec<Crossing>]; 2],
+        (entered, [callees, wanted]): (&'a [Entered], [&'a [Vec<Crossing>]; 2]),
         within: u64,
         piecewise: bool,
     ) -> Self {
@@ -118,7 +121,7 @@ impl<'a> Chooser<'a> {
         let points: Vec<Vec<CallPoint>> = functions
             .iter()
             .map(|at| {
-                let callers = at.iter().flat_map(|at| at.callers.iter().flatten());
+                let callers = at.iter().flat_map(|at| &at.callers);
                 let point = |&(function, call): &(FunctionId, CallId)| {
                     let facts = functions.get(function.index())?.as_ref()?.function.calls.get(call)?;
                     Some(CallPoint { function, block: facts.block, after_sites: 0 })
@@ -127,7 +130,7 @@ impl<'a> Chooser<'a> {
             })
             .collect();
         let weigh = |point: &CallPoint| weight(functions, point.function, point.block);
-        Self { functions, callees, wanted, cuts, frequency: frequencies(&points, weigh), piecewise }
+        Self { functions, entered, callees, wanted, cuts, frequency: frequencies(&points, weigh), piecewise }
     }
 
     /// Per function, the calls that paths cross if none has more paths than that, where it can be.
@@ -202,12 +205,12 @@ impl<'a> Chooser<'a> {
         sorted.sort_unstable_by_key(|crossing| crossing.call);
         // Whether the callee of a cut call reads what its caller says is not known yet.
         let calls = self.at_calls(function, &sorted, |_| true);
-        let key = FunctionKey { entry: Entry::Alone, cuts: cuts.clone(), calls, front: false };
+        let key = FunctionKey { entry: Entry::Alone, cuts: cuts.clone(), calls, ..FunctionKey::default() };
         let graph = FlowGraph::new(at.function, &at.cfg, classes, &key, self.piecewise);
         PsiRho::new(&graph, |callee| summaries[callee.index()])
     }
 
-    /// What becomes of paths at the calls of a function. `called` are functions that are entered with a path.
+    /// What becomes of paths at the calls of a function. `called` are functions into which some call is crossed.
     fn at_calls(
         &self,
         function: FunctionId,
@@ -227,7 +230,8 @@ impl<'a> Chooser<'a> {
             if let Some(callee) = find(crossed, call) {
                 return Some((call, AtCall::Cross(callee)));
             }
-            if let Some(callee) = find(all, call).filter(|&callee| called(callee)) {
+            let told = |&callee: &FunctionId| self.entered[callee.index()] == Entered::Always && called(callee);
+            if let Some(callee) = find(all, call).filter(told) {
                 return Some((call, AtCall::Begin(callee)));
             }
             let throws = at.terminator && unwinds.get(at.block) == Some(&true);
@@ -246,9 +250,14 @@ impl<'a> Chooser<'a> {
                 continue;
             }
             let function = FunctionId::new(number);
-            let entry = if called[number] { Entry::Called { cut: false } } else { Entry::Alone };
+            let entry = match self.entered[number] {
+                Entered::Always if called[number] => Entry::Called { cut: false },
+                Entered::Named if called[number] => Entry::Open,
+                _ => Entry::Alone,
+            };
             let calls = self.at_calls(function, &crossed[number], |callee| called[callee.index()]);
-            keys[number] = FunctionKey { entry, cuts: self.cuts[number].1.clone(), calls, front: false };
+            let enterable = self.entered[number] != Entered::Alone;
+            keys[number] = FunctionKey { entry, cuts: self.cuts[number].1.clone(), calls, front: false, enterable };
         }
         let begun: Vec<FunctionId> = keys
             .iter()

@@ -60,7 +60,7 @@ const fn word(number: u128) -> i64 {
 pub(super) fn value(numbers: &FunctionNumbers, arc: Arc) -> Sums {
     let rho = numbers.linear.rho[arc];
     match numbers.entry {
-        Entry::Called { .. } => Sums { factor: word(rho.times), constant: word(rho.plus) },
+        Entry::Called { .. } | Entry::Open => Sums { factor: word(rho.times), constant: word(rho.plus) },
         Entry::Alone | Entry::Unmeasured => Sums { factor: 0, constant: word(rho.at(1)) },
     }
 }

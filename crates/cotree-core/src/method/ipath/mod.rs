@@ -38,8 +38,8 @@ pub(crate) use layout::lay_out;
 pub use recover::{Ended, UnitIpathProfile, executed, recover};
 pub use supergraph::joined;
 pub use types::{
-    ANY, ARRAY, AtCall, COMPLETIONS, Entry, FunctionKey, Hybrid, IN_ARRAY, IpathMethod, IpathOptions, IpathPlan,
-    MOST_OF_FUNCTION, MOST_PATHS, NOTED, NUMBER, SMALL_ARRAY, Strategy, UnitIpathPlan, WORDS,
+    ADDRESSEE, ANY, ARRAY, AtCall, COMPLETIONS, Entry, FunctionKey, Hybrid, IN_ARRAY, IpathMethod, IpathOptions,
+    IpathPlan, MOST_OF_FUNCTION, MOST_PATHS, NOTED, NUMBER, SMALL_ARRAY, Strategy, UnitIpathPlan, WORDS,
 };
 
 use crate::ids::{CallId, FunctionId};
@@ -62,7 +62,7 @@ pub fn plan(
     let shapes: Vec<Option<Shape<'_>>> =
         functions.iter().map(|at| at.as_ref().map(|at| Shape { function: at.function, cfg: &at.cfg })).collect();
     let numbering = Numbering::new(&shapes, &keys.iter().collect::<Vec<_>>(), piecewise)?;
-    let keeps = supergraph::keeps_words(functions);
+    let keeps = supergraph::keeps_words(functions, &keys);
     let direct = direct(&numbering, &keys, options.array);
     let plan = |(function, (at, key)): (FunctionId, (&Option<FunctionInput<'_>>, FunctionKey))| {
         let keeps = keeps[function.index()];

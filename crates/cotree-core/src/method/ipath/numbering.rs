@@ -135,7 +135,8 @@ pub(super) fn callees_first(keys: &[&FunctionKey]) -> Result<Vec<FunctionId>, Ip
         for &(call, at) in &key.calls {
             let Some(callee) = at.callee() else { continue };
             match keys.get(callee.index()).map(|key| key.entry) {
-                Some(Entry::Called { cut }) if cut || matches!(at, AtCall::Cross(_)) => {}
+                Some(entry) if entry.is_called() && matches!(at, AtCall::Cross(_)) => {}
+                Some(Entry::Called { cut: true }) => {}
                 _ => return Err(IpathError::NoSuchCall(caller, call)),
             }
             if matches!(at, AtCall::Cross(_)) {
@@ -198,9 +199,9 @@ impl Numbering {
         for at_entry in [true, false] {
             for (id, numbers) in FunctionId::all().zip(&self.functions) {
                 let Some(numbers) = numbers else { continue };
-                let paths = match (at_entry, numbers.entry) {
-                    (true, Entry::Alone | Entry::Called { cut: true }) => numbers.linear.psi[ENTRY].at(1),
-                    (false, _) if self.piecewise => numbers.linear.psi[GENTRY].at(u128::from(numbers.paths_from_exit)),
+                let paths = match at_entry {
+                    true if numbers.entry.begins() => numbers.linear.psi[ENTRY].at(1),
+                    false if self.piecewise => numbers.linear.psi[GENTRY].at(u128::from(numbers.paths_from_exit)),
                     _ => 0,
                 };
                 if paths > 0 {
@@ -321,7 +322,7 @@ fn paths_from_exit(
     }
     let mut all: Vec<(u128, Vec<Return>)> = vec![Default::default(); graphs.len()];
     for &function in order.iter().rev() {
-        let ends = matches!(keys[function.index()].entry, Entry::Alone | Entry::Called { cut: true });
+        let ends = keys[function.index()].entry.begins();
         let (mut paths, mut returns) = (u128::from(ends), Vec::new());
         for &(caller, call, node) in &callers[function.index()] {
             returns.push(Return { caller, call, node, value: to_word(paths) });

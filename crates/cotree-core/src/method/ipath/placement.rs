@@ -2,9 +2,10 @@
 //!
 //! A caller writes the number of its path so far and numValidCompsFromExit of its callee into two words of the thread's
 //! slab, just before the call; the callee reads them first of all. Before it returns, it writes the number with which
-//! the path comes back, and the caller reads that just behind the call. What other code enters in between gives both
+//! the path comes back, and the caller reads that just behind the call. What other code enters in between gives the
 //! words back. At other calls of that callee the caller writes where the paths of Entry_global to it begin, and counts
-//! the path that comes back.
+//! the path that comes back. A callee that other code may call ([`Entry::Open`]) does both by itself where no caller
+//! names it in a third word.
 //!
 //! Before each call in which the activation may end, a register gets the number of the path that ends there
 //! ([`super::NOTED`]), for whoever walks the dying stack.
@@ -17,14 +18,18 @@ use super::graph::{Arc, ENTRY, FlowGraph, GENTRY, Role};
 use super::increments::{Increments, Sums, value};
 use super::numbering::{FunctionNumbers, Numbering, only_paths};
 use super::supergraph::FunctionInput;
-use super::types::{ANY, AtCall, COMPLETIONS, Entry, FunctionKey, IN_ARRAY, NOTED, NUMBER};
+use super::types::{ADDRESSEE, ANY, AtCall, COMPLETIONS, Entry, FunctionKey, IN_ARRAY, NOTED, NUMBER, mark};
 use crate::facts::EdgeKind;
-use crate::ids::{Block, CallId, Edge, FunctionId, IdMap, Table};
+use crate::ids::{Block, CallId, Edge, FunctionId, IdMap, Table, Word};
 use crate::method::path::classes::{Class, EdgeClasses};
 use crate::probe::{Place, PlacedProbe, Probe, Reg};
 
 const SUM: Reg = Reg::CallPathSum;
 const FACTOR: Reg = Reg::CallPathFactor;
+const CLAIMED: Reg = Reg::CallClaimed;
+
+/// The words that are kept for code that is interrupted.
+const KEPT: [Word; 3] = [NUMBER, COMPLETIONS, ADDRESSEE];
 
 /// The probes of a function, and whether it keeps the words ([`super::supergraph::keeps_words`]).
 pub(super) fn place(
@@ -147,7 +152,12 @@ impl Placer<'_> {
 
     /// Is numValidCompsFromExit a register, and not 1?
     fn is_called(&self) -> bool {
-        matches!(self.numbers.entry, Entry::Called { .. })
+        self.numbers.entry.is_called()
+    }
+
+    /// Does the activation find out whether its caller says with which path it calls?
+    fn is_open(&self) -> bool {
+        self.numbers.entry == Entry::Open
     }
 
     /// What an activation does first of all.
@@ -156,20 +166,48 @@ impl Placer<'_> {
         let Sums { factor, constant } = self.increments.arcs[arc];
         if !self.is_called() {
             let start = self.numbers.from_entry.unwrap_or(0).cast_signed();
-            let saved = [NUMBER, COMPLETIONS].map(|word| Probe::Read(Reg::CallWord(word), word));
-            let mut probes: Vec<Probe> = saved.into_iter().filter(|_| self.keeps).collect();
+            let mut probes: Vec<Probe> = if self.keeps { read_kept().collect() } else { Vec::new() };
             probes.push(Probe::constant(SUM, start.wrapping_add(constant)));
             return probes;
         }
-        let mut probes = if self.numbering.piecewise {
-            let mut probes = vec![Probe::Read(SUM, NUMBER)];
+        let context = if self.numbering.piecewise { SUM } else { Reg::CallContext };
+        let mut probes = Vec::new();
+        if self.is_open() {
+            let start = self.numbers.from_entry.unwrap_or(0).cast_signed();
+            probes.push(Probe::Claim { to: CLAIMED, word: ADDRESSEE, mark: mark(self.function) });
+            probes.extend(read_kept());
+            for (register, word, alone) in
+                [(context, NUMBER, start), (Reg::Completions, COMPLETIONS, self.numbers.alone.cast_signed())]
+            {
+                probes.push(Probe::copy(register, Reg::CallWord(word), 0));
+                probes.push(Probe::SetUnless(register, CLAIMED, alone));
+            }
+        } else {
+            probes.extend([Probe::Read(context, NUMBER), Probe::Read(Reg::Completions, COMPLETIONS)]);
+        }
+        if self.numbering.piecewise {
             probes.extend(add(SUM, constant));
             probes.push(Probe::constant(Reg::CallOpen, 1));
-            probes
         } else {
-            vec![Probe::Read(Reg::CallContext, NUMBER), Probe::copy(SUM, Reg::CallContext, constant)]
-        };
-        probes.extend([Probe::Read(Reg::Completions, COMPLETIONS), Probe::constant(FACTOR, factor)]);
+            probes.push(Probe::copy(SUM, context, constant));
+        }
+        probes.push(Probe::constant(FACTOR, factor));
+        probes
+    }
+
+    /// Where an activation returns that may have been called with a path, or has begun one.
+    fn return_open(&self, plus: i64) -> Vec<Probe> {
+        let table = self.table(self.function);
+        let unless = |to, word| Probe::CopyUnless { to, flag: CLAIMED, from: Reg::CallWord(word) };
+        let mut probes: Vec<Probe> = add(SUM, plus).into_iter().collect();
+        probes.extend([Probe::CountPathUnless { table, reg: SUM, flag: CLAIMED }, unless(SUM, NUMBER)]);
+        probes.push(write_back(NUMBER, SUM));
+        if self.numbering.piecewise {
+            probes.extend([unless(Reg::CallOpen, COMPLETIONS), write_back(COMPLETIONS, Reg::CallOpen)]);
+        } else {
+            probes.push(write_back(COMPLETIONS, Reg::CallWord(COMPLETIONS)));
+        }
+        probes.push(write_back(ADDRESSEE, Reg::CallWord(ADDRESSEE)));
         probes
     }
 
@@ -243,9 +281,14 @@ impl Placer<'_> {
             Role::BeginOnEdge(_) if !matches!(self.numbers.graph.src(arc), ENTRY | GENTRY) => goes_on(),
             Role::EndOnEdge(_) | Role::EndAtBlock(_) | Role::EndAtCall(_) => self.count(increment),
             Role::Return(_) if !self.is_called() => {
-                let back = |word| Probe::Write { word, from: Reg::CallWord(word), times: 1, plus: 0 };
+                let back = KEPT.map(|word| write_back(word, Reg::CallWord(word)));
                 let mut probes = self.count(increment);
-                probes.extend([NUMBER, COMPLETIONS].map(back).into_iter().filter(|_| self.keeps));
+                probes.extend(back.into_iter().filter(|_| self.keeps));
+                probes
+            }
+            Role::Return(_) if self.is_open() => {
+                let (mut probes, plus) = self.add_up(increment);
+                probes.extend(self.return_open(plus));
                 probes
             }
             Role::Return(_) => {
@@ -311,6 +354,11 @@ impl Placer<'_> {
             }
             false => write(COMPLETIONS, word(psi.at(1))),
         });
+        if let Role::Cross(_, callee) = graph.role(arc)
+            && self.numbering.of(callee).is_some_and(|callee| callee.entry == Entry::Open)
+        {
+            probes.push(write(ADDRESSEE, mark(callee)));
+        }
         probes
     }
 
@@ -343,6 +391,16 @@ impl Placer<'_> {
 
 fn add(reg: Reg, by: i64) -> Option<Probe> {
     (by != 0).then_some(Probe::Add(reg, by))
+}
+
+/// Notes what the words hold.
+fn read_kept() -> impl Iterator<Item = Probe> {
+    KEPT.into_iter().map(|word| Probe::Read(Reg::CallWord(word), word))
+}
+
+/// Writes a register to a word.
+const fn write_back(word: Word, from: Reg) -> Probe {
+    Probe::Write { word, from, times: 1, plus: 0 }
 }
 
 /// Writes a constant.

@@ -1,20 +1,22 @@
 //! Which calls paths may cross: the call graph of a link unit as far as it is certain.
 //!
-//! A callee goes on with what its caller says, so all its callers must say it: a function is *entered with a path* only
-//! if every call of it is one that we see ([`crate::unit::callers`]), from a function with probes that is still there
-//! when the callee returns, once (no `musttail` call, neither of it nor in it, and none that returns twice; no invoke
-//! in it may return twice, as what its landing pad would go on with is not one thing). All other functions begin paths
-//! of their own.
+//! A callee goes on with what its caller says in words of the thread's slab. A call *hands over* if it reaches the callee
+//! for certain ([`crate::unit::certain_calls`]), from a function with probes that is still there when the callee returns, once
+//! (no `musttail` call, neither of it nor in it, and none that returns twice; no invoke in it may return twice, as what
+//! its landing pad would go on with is not one thing). If all calls of a function hand over, it is *always* entered with
+//! a path, and reads the words without a question. If others may call it, too, a caller that hands over also names it in
+//! a word, which the callee takes away ([`Entry::Open`](super::Entry::Open)). Where it is not named, it begins a path.
 //!
 //! Other code may run between a caller's words and the callee that reads them: a signal handler, also one of a library
 //! that calls back, or hooks that the compiler puts where functions begin and end. So what others may enter saves the
-//! words when it begins, and gives them back when it returns (§9.2.1; [`keeps_words`]).
+//! words when it begins, and gives them back when it returns (§9.2.1; [`keeps_words`]). The runtime takes the name of
+//! the callee away while a handler runs, since that may call the very function.
 //!
 //! Recursive calls are those of backedges of a depth-first search of the call graph, which need not be reducible
 //! (§3.2).
 
 use super::types::{AtCall, FunctionKey, Strategy};
-use crate::facts::{Call, Function, Linkage};
+use crate::facts::{Function, Linkage};
 use crate::graph::cfg::Cfg;
 use crate::ids::{CallId, FunctionId};
 use crate::weight::weighting::Weighting;
@@ -30,8 +32,10 @@ pub struct FunctionInput<'a> {
     pub weighting: Weighting,
     /// The number of its module.
     pub module: usize,
-    /// Every call of it, if all are known.
-    pub callers: Option<Vec<(FunctionId, CallId)>>,
+    /// The calls that reach it for certain.
+    pub callers: Vec<(FunctionId, CallId)>,
+    /// Does nothing else call it?
+    pub only_callers: bool,
 }
 
 /// A call that paths may cross.
@@ -43,18 +47,31 @@ pub struct Crossing {
     pub callee: FunctionId,
 }
 
-/// The functions that are entered with a path wherever they are called, one flag per function.
+/// How a function may be entered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entered {
+    /// No caller can say with which path it calls.
+    Alone,
+    /// Every caller says with which path it calls.
+    Always,
+    /// Some callers say so, and name the function.
+    Named,
+}
+
+/// How the functions may be entered.
 #[must_use]
-pub fn entered_with_path(functions: &[Option<FunctionInput<'_>>]) -> Vec<bool> {
-    let call =
-        |&(caller, call): &(FunctionId, CallId)| functions.get(caller.index())?.as_ref()?.function.calls.get(call);
-    let is = |at: &FunctionInput<'_>| {
-        let callers = at.callers.as_deref().unwrap_or_default();
-        !callers.is_empty()
-            && callers.iter().all(|caller| call(caller).is_some_and(hands_over))
-            && at.function.calls.iter().all(|call| !(call.must_tail || call.returns_twice && call.terminator))
+pub fn entered(functions: &[Option<FunctionInput<'_>>]) -> Vec<Entered> {
+    let of = |at: &FunctionInput<'_>| {
+        let reads = at.function.calls.iter().all(|call| !(call.must_tail || call.returns_twice && call.terminator));
+        let mut handing = at.callers.iter().map(|&caller| hands_over(functions, caller));
+        match at.only_callers {
+            _ if !reads || at.callers.is_empty() => Entered::Alone,
+            true if handing.clone().all(|hands| hands) => Entered::Always,
+            _ if handing.any(|hands| hands) => Entered::Named,
+            _ => Entered::Alone,
+        }
     };
-    functions.iter().map(|at| at.as_ref().is_some_and(is)).collect()
+    functions.iter().map(|at| at.as_ref().map_or(Entered::Alone, of)).collect()
 }
 
 /// The functions of which a path may have executed something that was under way in one of these: all that crossed calls
@@ -82,39 +99,37 @@ pub fn joined(keys: &[&FunctionKey], lost: impl IntoIterator<Item = FunctionId>)
 }
 
 /// The functions that keep the words that pass paths, one flag per function: code that we don't see may enter them, and
-/// they call functions of which all callers are known, so that words may be written. All other functions that they call
-/// do that by themselves, and so does what is called in tail position, when the words have been given back.
+/// they write the words. All other functions that they call do that by themselves, and so does what is called in tail
+/// position, when the words have been given back.
 #[must_use]
-pub fn keeps_words(functions: &[Option<FunctionInput<'_>>]) -> Vec<bool> {
-    let callers = || functions.iter().flatten().flat_map(|at| at.callers.iter().flatten());
-    let mut keeps = vec![false; functions.len()];
-    callers().for_each(|(caller, _)| keeps[caller.index()] = true);
+pub fn keeps_words(functions: &[Option<FunctionInput<'_>>], keys: &[FunctionKey]) -> Vec<bool> {
     let stays = |&(caller, call): &(FunctionId, CallId)| {
         let at = functions.get(caller.index()).and_then(Option::as_ref);
         at.and_then(|at| at.function.calls.get(call)).is_some_and(|call| !call.must_tail)
     };
-    for (keeps, at) in keeps.iter_mut().zip(functions) {
-        *keeps &= at.as_ref().is_some_and(|at| {
-            let calls = at.callers.as_deref().unwrap_or_default();
-            calls.is_empty() || !calls.iter().all(stays)
-        });
-    }
-    keeps
+    let keeps = |(at, key): (&Option<FunctionInput<'_>>, &FunctionKey)| {
+        let writes = key.calls.iter().any(|(_, at)| at.callee().is_some());
+        let unseen =
+            |at: &FunctionInput<'_>| !at.only_callers || at.callers.is_empty() || !at.callers.iter().all(stays);
+        writes && at.as_ref().is_some_and(unseen)
+    };
+    functions.iter().zip(keys).map(keeps).collect()
 }
 
 /// Can the caller read behind the call what the callee has just written there?
-const fn hands_over(call: &Call) -> bool {
-    !call.must_tail && !call.resume_marker && !call.returns_twice
+fn hands_over(functions: &[Option<FunctionInput<'_>>], (caller, call): (FunctionId, CallId)) -> bool {
+    let at = functions.get(caller.index()).and_then(Option::as_ref);
+    let call = at.and_then(|at| at.function.calls.get(call));
+    call.is_some_and(|call| !call.must_tail && !call.resume_marker && !call.returns_twice)
 }
 
-/// Per function, its calls of functions that are entered with a path, in order.
+/// Per function, its calls that hand over to functions that are entered with a path, in order.
 #[must_use]
-pub fn callees(functions: &[Option<FunctionInput<'_>>]) -> Vec<Vec<Crossing>> {
-    let entered = entered_with_path(functions);
+pub fn callees(functions: &[Option<FunctionInput<'_>>], entered: &[Entered]) -> Vec<Vec<Crossing>> {
     let mut calls: Vec<Vec<Crossing>> = vec![Vec::new(); functions.len()];
     for (callee, at) in FunctionId::all().zip(functions) {
-        for &(caller, call) in at.iter().filter(|_| entered[callee.index()]).flat_map(|at| at.callers.iter().flatten())
-        {
+        let Some(at) = at.as_ref().filter(|_| entered[callee.index()] != Entered::Alone) else { continue };
+        for &(caller, call) in at.callers.iter().filter(|&&caller| hands_over(functions, caller)) {
             calls[caller.index()].push(Crossing { call, callee });
         }
     }

@@ -13,8 +13,17 @@ pub const NUMBER: Word = Word(0);
 /// How many completions the path has behind the callee's return; behind the call, in piecewise profiles, whether the
 /// path that comes back is the one with which the call was made.
 pub const COMPLETIONS: Word = Word(1);
+/// The function for which the caller has written the other words, by its [`mark`]; 0 where they are for none. Only
+/// functions with [`Entry::Open`] are named there.
+pub const ADDRESSEE: Word = Word(2);
 /// How many words of the slab pass paths between functions.
-pub const WORDS: u64 = 2;
+pub const WORDS: u64 = 3;
+
+/// What [`ADDRESSEE`] says of a function.
+#[must_use]
+pub const fn mark(function: FunctionId) -> i64 {
+    function.0 as i64 + 1
+}
 
 /// The register that tells, at a call in which the activation may end, the number of the path up to there.
 pub const NOTED: Reg = Reg::CallNumber;
@@ -158,6 +167,23 @@ pub enum Entry {
         /// Some call of it is not crossed ([`AtCall::Begin`]).
         cut: bool,
     },
+    /// With what the caller says, if it says anything to this function ([`ADDRESSEE`]); else each begins a path. So it
+    /// is where code that we don't see may call it, too.
+    Open,
+}
+
+impl Entry {
+    /// May activations go on with a path of their caller?
+    #[must_use]
+    pub const fn is_called(self) -> bool {
+        matches!(self, Self::Called { .. } | Self::Open)
+    }
+
+    /// May activations begin a path?
+    #[must_use]
+    pub const fn begins(self) -> bool {
+        matches!(self, Self::Alone | Self::Called { cut: true } | Self::Open)
+    }
 }
 
 /// What becomes of the path at a call. It runs on past calls of which nothing is said: no activation ends in them.
@@ -165,10 +191,11 @@ pub enum Entry {
 pub enum AtCall {
     /// The path goes on in the callee, and comes back from there.
     Cross(FunctionId),
-    /// The path runs on past the call (a summary edge: Melski & Reps 1998, §3.2, Transformation 3). The callee, which
-    /// other calls cross into, begins a path of its own.
+    /// The path runs on past the call (a summary edge: Melski & Reps 1998, §3.2, Transformation 3). The caller has the
+    /// callee, which all other calls cross into, begin a path of its own.
     Begin(FunctionId),
-    /// The path runs on past the call, in which its activation may end.
+    /// The path runs on past the call, in which its activation may end. The callee begins a path by itself, if it has
+    /// any.
     Pass,
     /// The path ends before the call, and another one begins each time that the call returns.
     Cut,
@@ -202,6 +229,9 @@ pub struct FunctionKey {
     pub calls: Vec<(CallId, AtCall)>,
     /// The paths that begin here have lower numbers than those of functions without this flag.
     pub front: bool,
+    /// Callers could say with which path they call it, whether paths cross any call of it or not
+    /// ([`Entered`](super::supergraph::Entered)).
+    pub enterable: bool,
 }
 
 impl FunctionKey {

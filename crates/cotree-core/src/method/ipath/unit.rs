@@ -4,7 +4,7 @@ use super::supergraph::FunctionInput;
 use super::types::{IpathMethod, IpathOptions, SMALL_ARRAY, UnitIpathPlan};
 use super::{IpathError, plan};
 use crate::method::path::windows::Room;
-use crate::unit::{Guess, PlanError, Planner, callers};
+use crate::unit::{Guess, PlanError, Planner, callers, certain_calls};
 
 /// Plans all functions together.
 ///
@@ -12,8 +12,8 @@ use crate::unit::{Guess, PlanError, Planner, callers};
 /// See [`PlanError`].
 pub(crate) fn plan_unit(method: IpathMethod, planner: &Planner<'_>) -> Result<UnitIpathPlan, PlanError> {
     let facts = planner.facts();
-    let known = &facts.callers_known;
-    let callers = callers(facts.program, known);
+    let known = callers(facts.program, &facts.callers_known);
+    let certain = certain_calls(facts.program, &facts.reached_by_name);
     let modules = facts.program.modules.iter().enumerate();
     let modules: Vec<usize> =
         modules.flat_map(|(number, module)| module.functions.iter().map(move |_| number)).collect();
@@ -24,8 +24,9 @@ pub(crate) fn plan_unit(method: IpathMethod, planner: &Planner<'_>) -> Result<Un
             cfg: at.cfg,
             weighting: at.weighting,
             module: modules[number],
+            callers: if known[number].is_empty() { certain[number].clone() } else { known[number].clone() },
             // One without callers may have any.
-            callers: callers.get(number).filter(|callers| !callers.is_empty()).cloned(),
+            only_callers: !known[number].is_empty(),
         }))
     };
     let functions = (0..planner.len()).map(input).collect::<Result<Vec<_>, PlanError>>()?;

@@ -1,7 +1,8 @@
 //! Event counts: where the counters are, and what serves queries.
 
 use cotree_core::method::MethodTables;
-use cotree_core::method::events::{EventMethod, EventWords, MOST_HANDLERS, QUERY_WORDS, UnitEventPlan, hidden_words};
+use cotree_core::method::events::{EventMethod, EventWords, QUERY_WORDS, UnitEventPlan, hidden_words};
+use cotree_core::slab::MOST_HANDLERS;
 use cotree_core::unit::Layout;
 use cotree_rt::layout::{HandlerWord, QueryWord, UnitDescriptor};
 use std::mem::offset_of;

@@ -1,6 +1,7 @@
 //! What the runtime is told of a method in the unit's descriptor.
 
 mod events;
+mod ipath;
 mod path;
 
 use cotree_core::method::MethodPlan;
@@ -25,7 +26,7 @@ pub(super) fn describe(plan: &MethodPlan, layout: &Layout, mut put: impl FnMut(u
     match plan {
         MethodPlan::None | MethodPlan::Counters(_) | MethodPlan::Calls(_) => {}
         MethodPlan::Events(unit) => events::describe(unit, layout, put),
-        MethodPlan::Ipath(_) => put(offset_of!(UnitDescriptor, counts_paths), &1u32.to_le_bytes()),
+        MethodPlan::Ipath(_) => ipath::describe(layout, put),
         MethodPlan::Paths(unit) => path::describe(unit, put),
         MethodPlan::Traces(_) => {
             let words = layout.tables.trace().expect("a trace has its words");

@@ -18,6 +18,9 @@ mod entry {
     pub(super) const CALLED_OR_CUT: u64 = 3;
     /// A flag: the paths that begin there have low numbers.
     pub(super) const FRONT: u64 = 4;
+    pub(super) const OPEN: u64 = 8;
+    /// A flag: callers could say with which path they call.
+    pub(super) const ENTERABLE: u64 = 16;
 }
 
 /// What becomes of a path at a call.
@@ -35,11 +38,13 @@ pub(super) fn write(unit: &UnitIpathPlan, w: &mut Writer) {
         w.put(
             Stream::Ipath,
             (if key.front { entry::FRONT } else { 0 })
+                | (if key.enterable { entry::ENTERABLE } else { 0 })
                 | match key.entry {
                     Entry::Unmeasured => entry::UNMEASURED,
                     Entry::Alone => entry::ALONE,
                     Entry::Called { cut: false } => entry::CALLED,
                     Entry::Called { cut: true } => entry::CALLED_OR_CUT,
+                    Entry::Open => entry::OPEN,
                 },
         );
         if key.entry == Entry::Unmeasured {
@@ -85,11 +90,12 @@ pub(super) fn read(method: IpathMethod, r: &mut Reader<'_>, program: &ProgramMap
 
 fn read_key(r: &mut Reader<'_>) -> Result<FunctionKey, MapError> {
     let number = r.get(Stream::Ipath)?;
-    let entry = match number & !entry::FRONT {
-        entry::UNMEASURED if number & entry::FRONT == 0 => return Ok(FunctionKey::default()),
+    let entry = match number & !(entry::FRONT | entry::ENTERABLE) {
+        entry::UNMEASURED if number == entry::UNMEASURED => return Ok(FunctionKey::default()),
         entry::ALONE => Entry::Alone,
         entry::CALLED => Entry::Called { cut: false },
         entry::CALLED_OR_CUT => Entry::Called { cut: true },
+        entry::OPEN => Entry::Open,
         _ => return Err(MapError::Invalid("no such entry of a function")),
     };
     let edges = read_list(r)?.into_iter().map(Edge).collect();
@@ -112,8 +118,8 @@ fn read_key(r: &mut Reader<'_>) -> Result<FunctionKey, MapError> {
         };
         calls.push((CallId(last), at));
     }
-    let front = number & entry::FRONT != 0;
-    Ok(FunctionKey { entry, cuts: Cuts { edges, blocks, ..Cuts::default() }, calls, front })
+    let [front, enterable] = [entry::FRONT, entry::ENTERABLE].map(|flag| number & flag != 0);
+    Ok(FunctionKey { entry, cuts: Cuts { edges, blocks, ..Cuts::default() }, calls, front, enterable })
 }
 
 fn read_list(r: &mut Reader<'_>) -> Result<Vec<u32>, MapError> {

@@ -386,7 +386,8 @@ fn ipath_for((number, function): (usize, &&Function), functions: usize, seed: u6
         }
     };
     let entry = match bit(99) {
-        0 | 1 => ipath::Entry::Alone,
+        0 => ipath::Entry::Alone,
+        1 => ipath::Entry::Open,
         cut => ipath::Entry::Called { cut: cut == 2 },
     };
     let cuts = Cuts {
@@ -401,6 +402,7 @@ fn ipath_for((number, function): (usize, &&Function), functions: usize, seed: u6
             cuts,
             calls: function.calls.numbered().filter_map(at).collect(),
             front: bit(98) == 0,
+            enterable: bit(97) == 0,
         },
     }
 }

@@ -1,7 +1,7 @@
 //! What becomes of paths at the calls of a unit, why, and how often: every call that ran is told once.
 
 use super::IpathUnit;
-use cotree_core::facts::{Call, Callee, Function, Linkage, linker_name};
+use cotree_core::facts::{Callee, Function, Linkage, linker_name};
 use cotree_core::graph::strong::components;
 use cotree_core::ids::FunctionId;
 use cotree_core::method::ipath::{AtCall, Entry};
@@ -16,8 +16,11 @@ pub enum Reason {
     Recursive,
     /// There would be more paths than numbers, or the strategy leaves the call out.
     LeftOut,
-    /// The callee's address is taken, or other objects may call it.
+    /// No caller can say with which path it calls: the name may mean another function, there may be several of them, or
+    /// the callee does what no path can be followed through.
     CallersUnknown,
+    /// The caller is gone when the callee returns: a `musttail` call.
+    TailCall,
     /// The call is made through a pointer.
     Pointer,
     /// The callee is not in the unit, or has no counters.
@@ -28,11 +31,12 @@ pub enum Reason {
 
 impl Reason {
     /// All reasons, in the order in which they are told.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Crossed,
         Self::Recursive,
         Self::LeftOut,
         Self::CallersUnknown,
+        Self::TailCall,
         Self::Pointer,
         Self::Outside,
         Self::ReturnsTwice,
@@ -46,6 +50,7 @@ impl Reason {
             Self::Recursive => "recursive",
             Self::LeftOut => "left_out",
             Self::CallersUnknown => "callers_unknown",
+            Self::TailCall => "tail_call",
             Self::Pointer => "pointer",
             Self::Outside => "outside",
             Self::ReturnsTwice => "returns_twice",
@@ -59,7 +64,8 @@ impl Reason {
             Self::Crossed => "crossed",
             Self::Recursive => "recursive",
             Self::LeftOut => "left out, so that numbers fit",
-            Self::CallersUnknown => "callee may be called from elsewhere",
+            Self::CallersUnknown => "callee not certain",
+            Self::TailCall => "in place of the caller",
             Self::Pointer => "through a pointer",
             Self::Outside => "of code without counters",
             Self::ReturnsTwice => "may return twice",
@@ -98,14 +104,6 @@ pub fn by_reason(of: &IpathUnit<'_>) -> BTreeMap<Reason, Calls> {
         };
         seen(true).or_else(|| seen(false))
     };
-    // Functions that code without counters calls, or calls of which nobody is certain.
-    let mut called_unseen = vec![false; functions.len()];
-    for &(module, function) in &functions {
-        let unseen = |call: &&Call| function.untouched.is_some() || call.callee_uncertain;
-        let names = function.calls.iter().filter(unseen).filter_map(Call::callee_name);
-        names.filter_map(|name| find(module, name)).for_each(|callee| called_unseen[callee.index()] = true);
-    }
-    let unknown = |callee: FunctionId| functions[callee.index()].1.address_taken || called_unseen[callee.index()];
     let cycles = Cycles::new(of, &functions, find);
     let mut found: BTreeMap<Reason, Calls> = BTreeMap::new();
     for (number, &(module, function)) in functions.iter().enumerate() {
@@ -124,10 +122,11 @@ pub fn by_reason(of: &IpathUnit<'_>) -> BTreeMap<Reason, Calls> {
                 (Some(AtCall::Cross(_)), _) => Reason::Crossed,
                 (Some(AtCall::Cut), _) => Reason::ReturnsTwice,
                 _ if facts.callee == Callee::Indirect => Reason::Pointer,
-                (_, Some(callee)) => match of.plan.functions[callee.index()].key.entry {
-                    Entry::Unmeasured => Reason::Outside,
-                    Entry::Alone if unknown(callee) => Reason::CallersUnknown,
+                (_, Some(callee)) => match &of.plan.functions[callee.index()].key {
+                    key if key.entry == Entry::Unmeasured => Reason::Outside,
                     _ if cycles.closes(FunctionId::new(number), callee) => Reason::Recursive,
+                    key if !key.enterable || facts.callee_uncertain => Reason::CallersUnknown,
+                    _ if facts.must_tail => Reason::TailCall,
                     _ => Reason::LeftOut,
                 },
                 (_, None) => Reason::Outside,

@@ -1,6 +1,7 @@
 //! Paths across functions as JSON (`docs/json.md`).
 
 use super::calls::{Calls, Reason, by_reason};
+use super::cover::compare;
 use super::parts::PathPart;
 use super::{IpathUnit, RunPath, only_in_one};
 use serde::Serialize;
@@ -101,6 +102,41 @@ pub fn write_diff(
     };
     let units: Vec<_> = pairs.iter().map(pair).collect();
     serde_json::to_writer(&mut *out, &json!({ "schema": DIFF_SCHEMA, "units": units }))?;
+    writeln!(out)
+}
+
+/// The name and version of the schema of how much of a run another one covered.
+pub const COVER_SCHEMA: &str = "cotree-ipath-cover/1";
+
+/// Writes how much of the first of each pair the second covered.
+///
+/// # Errors
+/// If the output can't be written.
+pub fn write_cover(
+    pairs: &[(IpathUnit<'_>, IpathUnit<'_>)],
+    wanted: impl Fn(&str) -> bool,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let pair = |(run, other): &(IpathUnit<'_>, IpathUnit<'_>)| {
+        let (common, missed) = compare(run, other, &wanted);
+        let program = &run.unit.map.program;
+        json!({
+            "unit": run.unit.profile.unit.to_string(),
+            "files": program.files,
+            "functions": program.functions().map(|(_, function)| function.symbol.as_str()).collect::<Vec<_>>(),
+            "exact": run.unit.profile.exact(),
+            "other_exact": other.unit.profile.exact(),
+            "totals": {
+                "paths": [common.paths_common, common.paths],
+                "executions": [common.executions_common, common.executions],
+                "instructions": [common.instructions_common, common.instructions],
+                "only_there": common.only_there,
+            },
+            "missed": missed.iter().map(|path| path_of(run, path)).collect::<Vec<_>>(),
+        })
+    };
+    let units: Vec<_> = pairs.iter().map(pair).collect();
+    serde_json::to_writer(&mut *out, &json!({ "schema": COVER_SCHEMA, "units": units }))?;
     writeln!(out)
 }
 

@@ -1,6 +1,7 @@
 //! What views show of paths across functions.
 
 pub mod calls;
+pub mod cover;
 pub mod json;
 pub mod parts;
 pub mod text;
@@ -10,7 +11,7 @@ use crate::unit::Unit;
 use cotree_core::facts::Function;
 use cotree_core::ids::FunctionId;
 use cotree_core::method::MethodPlan;
-use cotree_core::method::ipath::{Entry, UnitIpathPlan, UnitIpathProfile};
+use cotree_core::method::ipath::{UnitIpathPlan, UnitIpathProfile};
 use cotree_profile::method::MethodProfile;
 use parts::{PathPart, path_parts};
 
@@ -95,7 +96,7 @@ impl<'a> IpathUnit<'a> {
     /// How many functions go on with the paths of their callers.
     #[must_use]
     pub fn called(&self) -> u64 {
-        let called = self.plan.functions.iter().filter(|plan| matches!(plan.key.entry, Entry::Called { .. }));
+        let called = self.plan.functions.iter().filter(|plan| plan.key.entry.is_called());
         called.count() as u64
     }
 }

@@ -2,10 +2,12 @@
 //! executes.
 
 use super::calls::{Reason, by_reason};
+use super::cover::compare;
 use super::parts::PathPart;
 use super::{IpathUnit, RunPath, only_in_one};
+use crate::filtered::{self, Shares};
 use crate::method::path::route::Writer;
-use crate::method::path::text::PathsOptions;
+use crate::method::path::text::{By, PathsOptions, write_common};
 use crate::report::write_head;
 use crate::terminal::{Style, counted, grouped, number, percent, text};
 use crate::unit::Unit;
@@ -45,7 +47,39 @@ pub fn write(of: &IpathUnit<'_>, options: &PathsOptions, out: &mut dyn Write) ->
         writeln!(out, "{}\n", options.style.wrap(&sentence, 0))?;
         view.contexts(&paths, out)?;
     }
-    view.hottest(&paths, all, out)
+    // The sort is stable: equal ones stay in the order of instructions.
+    let by = match options.by {
+        By::Count => {
+            paths.sort_by_key(|path| std::cmp::Reverse(path.count));
+            "executions"
+        }
+        By::Instructions | By::Metric => "instructions",
+    };
+    view.list(&format!("Hottest paths, by {by}"), &paths, all, out)
+}
+
+/// Writes how much of `run` was covered by `other`, a run of the same build.
+///
+/// # Errors
+/// If the output can't be written.
+pub fn write_cover(
+    run: &IpathUnit<'_>,
+    other: &IpathUnit<'_>,
+    options: &PathsOptions,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    write_head(run.unit, options.style, out)?;
+    let (common, missed) = compare(run, other, |symbol| options.wanted(symbol));
+    if let Some(pattern) = &options.function {
+        let run = run.paths().iter().map(RunPath::executed).sum();
+        filtered::write(pattern, [common.instructions, run], "instructions", Shares::OfShown, options.style, out)?;
+    }
+    write_common(&common, other.unit, options, out)?;
+    if missed.is_empty() {
+        return writeln!(out, "Every path of this run was taken by the other one.");
+    }
+    let view = View { of: run, options };
+    view.list("Hottest paths that the other run did not take", &missed, common.instructions, out)
 }
 
 /// Writes the paths that only one of two runs of one build took.
@@ -186,7 +220,8 @@ impl View<'_> {
         writeln!(out, "{}", self.options.style.table(&columns, rows.collect()))
     }
 
-    fn hottest(&self, paths: &[RunPath], all: u128, out: &mut dyn Write) -> io::Result<()> {
+    /// The first of a list of paths.
+    fn list(&self, title: &str, paths: &[RunPath], all: u128, out: &mut dyn Write) -> io::Result<()> {
         let shown = match (self.options.top, self.options.covering) {
             (_, Some(share)) => {
                 let mut so_far = 0u128;
@@ -206,7 +241,7 @@ impl View<'_> {
         } else {
             String::new()
         };
-        writeln!(out, "{}{}", style.heading("Hottest paths, by instructions"), style.faint(&cut))?;
+        writeln!(out, "{}{}", style.heading(title), style.faint(&cut))?;
         for path in &paths[..shown] {
             self.path(path, all, out)?;
         }

@@ -2,6 +2,8 @@
 //!
 //! - where a unit is traced: what a handler does is a stream of its own, for it may interrupt code that is about to
 //!   write to its thread's;
+//! - where calls are measured, or callers leave paths for the functions that they call: what a handler does is none of
+//!   the calls that it interrupts;
 //! - where the kernel goes back to the default as it calls the handler (`SA_RESETHAND`): then the next signal ends the
 //!   process, and ours has to stand there.
 //!

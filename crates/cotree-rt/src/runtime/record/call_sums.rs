@@ -8,9 +8,10 @@
 //! Where a handler begins, the counters are put down in words of the slab ([`HandlerWord`]). Where it ends they are set
 //! back, and what was counted meanwhile goes to the other counter of each kind.
 
+use super::handler_stack::HandlerStack;
 use super::outermost::Outermost;
 use super::{Activation, Child, Recorder, early};
-use crate::layout::{Flags, HandlerWord, INTERRUPTED, RawHeader, total_of};
+use crate::layout::{Flags, INTERRUPTED, RawHeader, total_of};
 use crate::runtime::file::current;
 use crate::runtime::file::early_table::count_in;
 use crate::runtime::os::sys;
@@ -59,7 +60,7 @@ impl Recorder for CallSums {
         if unit::threaded()
             && let Some(totals) = Totals::of(|| unit::slab_of(thread_pointer))
         {
-            totals.set(HandlerWord::DEPTH, 0);
+            totals.handlers().start();
             Outermost::of(totals.slab).forget_all();
         }
     }
@@ -133,67 +134,44 @@ impl Totals {
         }
     }
 
+    fn handlers(self) -> HandlerStack {
+        HandlerStack::new(self.slab, self.kinds)
+    }
+
     fn read(self, word: u64) -> u64 {
-        // SAFETY: a word of the slab.
-        unsafe { self.slab.add(word as usize).read_volatile() }
+        self.handlers().read(word)
     }
 
     fn write(self, word: u64, value: u64) {
-        // SAFETY: a word of the slab, which belongs to this thread, or to one that does not run yet or counts anew.
-        unsafe { self.slab.add(word as usize).write_volatile(value) };
-    }
-
-    fn get(self, word: u64) -> u64 {
-        self.read(unit::descriptor().handler_words + word)
-    }
-
-    fn set(self, word: u64, value: u64) {
-        self.write(unit::descriptor().handler_words + word, value);
-    }
-
-    /// The words of the handler that has so many around it: its frame, then the totals.
-    fn handler(self, depth: u64) -> u64 {
-        HandlerWord::FIRST + depth * (1 + self.kinds)
+        self.handlers().write(word, value);
     }
 
     /// A handler begins with that frame.
     fn suspend(self, frame: u64) {
-        let depth = self.get(HandlerWord::DEPTH);
-        if depth >= HandlerWord::MOST {
-            current::flag(Flags::HANDLERS_MIXED);
-            return;
-        }
-        let handler = self.handler(depth);
-        self.set(handler, frame);
+        let Some((depth, kept)) = self.handlers().begin(frame) else { return };
         for kind in 0..self.kinds {
-            self.set(handler + 1 + kind, self.read(unit::descriptor().event_words + 2 * kind));
+            self.write(kept + kind, self.read(unit::descriptor().event_words + 2 * kind));
         }
         if !Outermost::of(self.slab).hide(depth) {
             current::flag(Flags::HANDLERS_MIXED);
         }
-        self.set(HandlerWord::DEPTH, depth + 1);
     }
 
     /// The handler with that frame is over, and all that have interrupted it.
     fn resume(self, frame: u64) {
-        let depth = self.get(HandlerWord::DEPTH).min(HandlerWord::MOST);
-        let Some(own) = (0..depth).rev().find(|&depth| self.get(self.handler(depth)) == frame) else { return };
-        let handler = self.handler(own);
+        let Some((own, kept)) = self.handlers().end(frame) else { return };
         for kind in 0..self.kinds {
             let up = unit::descriptor().event_words + 2 * kind;
-            let before = self.get(handler + 1 + kind);
+            let before = self.read(kept + kind);
             let events = self.read(up).wrapping_sub(before);
             self.write(up, before);
             self.write(up + 1, self.read(up + 1).wrapping_sub(events));
         }
         Outermost::of(self.slab).show(own);
-        self.set(HandlerWord::DEPTH, own);
     }
 
     /// All counters are zero.
     fn forget(self) {
-        for depth in 0..self.get(HandlerWord::DEPTH).min(HandlerWord::MOST) {
-            (0..self.kinds).for_each(|kind| self.set(self.handler(depth) + 1 + kind, 0));
-        }
+        self.handlers().each(|kept| (0..self.kinds).for_each(|kind| self.write(kept + kind, 0)));
     }
 }

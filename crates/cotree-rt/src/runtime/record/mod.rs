@@ -12,7 +12,7 @@
 //! | --- | --- |
 //! | a file has been created for the profile | [`Recorder::make_room`], [`Recorder::begin`] |
 //! | a thread starts or ends | [`Recorder::thread_starts`], [`Recorder::thread_ends`] |
-//! | a signal handler begins or ends, if a unit is traced or measures calls | [`Recorder::handler_begins`], [`Recorder::handler_ends`] |
+//! | a signal handler begins or ends, if a unit is to know of it | [`Recorder::handler_begins`], [`Recorder::handler_ends`] |
 //! | an activation ends without a return, at `exit`, by a jump or an exception | [`Recorder::frame`] |
 //! | the process forks | [`Recorder::forked`] in the child, then what happens at every beginning |
 //! | the process ends, or calls `exec` | [`Recorder::complete`], then [`Recorder::close`] |
@@ -25,11 +25,15 @@
 #[cfg(feature = "counters-alone")]
 mod absent;
 #[cfg(not(feature = "counters-alone"))]
+mod addressees;
+#[cfg(not(feature = "counters-alone"))]
 mod call_sums;
 pub mod counters;
 mod dispatch;
 pub mod early;
 pub mod events;
+#[cfg(not(feature = "counters-alone"))]
+mod handler_stack;
 #[cfg(not(feature = "counters-alone"))]
 pub mod last_stack;
 #[cfg(not(feature = "counters-alone"))]

@@ -1,7 +1,5 @@
 //! The table of recorders, and what happens to all of them.
 
-#[cfg(not(feature = "counters-alone"))]
-use super::call_sums;
 use super::dispatch::recorders;
 #[cfg(not(feature = "counters-alone"))]
 use super::paths;
@@ -10,6 +8,8 @@ use super::queries;
 use super::recorder::{Activation, Child, Recorder};
 #[cfg(not(feature = "counters-alone"))]
 use super::trace;
+#[cfg(not(feature = "counters-alone"))]
+use super::{addressees, call_sums};
 use super::{counters, early};
 use crate::arch::registers::{Caller, FrameRegisters};
 use crate::layout::Flags;
@@ -30,6 +30,7 @@ recorders! {
     trace::Trace,
     queries::Queries,
     call_sums::CallSums,
+    addressees::Addressees,
 }
 
 /// The recorders during a walk whose frames are recorded in line.

@@ -4,6 +4,8 @@
 //! Registers are variables on the stack until the optimiser promotes them. The words are memory of the thread's slab:
 //! where a callee is inlined, the optimiser sees who writes what is read, and nothing of them is left.
 
+mod open;
+
 use super::lowering::MethodLowering;
 use super::path::fast_path;
 use crate::ir::{Instruction, Value};
@@ -17,6 +19,7 @@ use cotree_core::plan::FunctionPlan;
 use cotree_core::probe::{Place, PlacedProbe, Probe, Reg};
 use cotree_rt::layout::TO_ZEROS;
 use llvm_sys::LLVMIntPredicate;
+use open::{Counted, count_unless};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The unit's paths, as one function needs to know them.
@@ -109,32 +112,36 @@ impl<'a, 'm> CallPathRegisters<'a, 'm> {
         builder.select(none, then, otherwise)
     }
 
-    /// Counts the path whose number is the sum of a register and a constant.
-    fn count(&self, code: &Code<'_, 'm>, anywhere: bool, register: Reg, plus: i64) {
+    /// Where the path is counted whose number is the sum of a register and a constant.
+    fn counted(&self, code: &Code<'_, 'm>, anywhere: bool, register: Reg, plus: i64) -> Counted<'m> {
         let (counters, IpathTables { array, caches, .. }) = (&code.counters, self.paths.tables);
         let cache = caches[self.paths.function.index()].filter(|_| anywhere);
         let Some(cache) = cache else {
-            let index = self.linear(counters, register, 1, plus.wrapping_add(array.cast_signed()));
-            counters.add(index, counters.int64.constant(1));
-            return;
+            return Counted::Word(self.linear(counters, register, 1, plus.wrapping_add(array.cast_signed())));
         };
         let constant = |value: u64| counters.int64.signed(value.cast_signed());
-        let number = self.linear(counters, register, 1, plus);
-        let key = self.linear(counters, register, 1, plus.wrapping_add(1));
-        let [slab, in_assembly] = counters.pointers();
-        let (fast, ty) = fast_path(counters, false);
-        let arguments = [
-            slab,
-            in_assembly,
-            number,
+        Counted::Anywhere([
+            self.linear(counters, register, 1, plus),
             constant(self.paths.array),
             constant(*array),
-            key,
+            self.linear(counters, register, 1, plus.wrapping_add(1)),
             constant(u64::from(self.paths.function.0)),
             constant(cache),
             constant(code.unit.spare + TO_ZEROS),
-        ];
-        counters.builder.call(ty, fast, &arguments);
+        ])
+    }
+
+    /// Counts the path whose number is the sum of a register and a constant.
+    fn count(&self, code: &Code<'_, 'm>, anywhere: bool, register: Reg, plus: i64) {
+        let counters = &code.counters;
+        match self.counted(code, anywhere, register, plus) {
+            Counted::Word(index) => counters.add(index, counters.int64.constant(1)),
+            Counted::Anywhere(words) => {
+                let (fast, ty) = fast_path(counters, false);
+                let arguments: Vec<_> = counters.pointers().into_iter().chain(words).collect();
+                counters.builder.call(ty, fast, &arguments);
+            }
+        }
     }
 }
 
@@ -167,6 +174,21 @@ impl<'m> MethodLowering<'m> for CallPathRegisters<'_, 'm> {
                 self.store(counters, register, builder.add(self.load(counters, register), more));
             }
             Probe::CountPath(table, register, k) => self.count(code, table == ANY, register, k),
+            Probe::CountPathUnless { table, reg, flag } => {
+                let counted = self.counted(code, table == ANY, reg, 0);
+                count_unless(counters, self.load(counters, flag), &counted);
+            }
+            Probe::CopyUnless { to, flag, from } => {
+                let value = self.unless(counters, flag, self.load(counters, from), self.load(counters, to));
+                self.store(counters, to, value);
+            }
+            Probe::Claim { to, word, mark } => {
+                let word = self.word(counters, word);
+                let found = counters.load(word, int64);
+                let named = builder.compare(LLVMIntPredicate::LLVMIntEQ, found, int64.signed(mark));
+                counters.store(word, builder.select(named, int64.constant(0), found));
+                self.store(counters, to, builder.select(named, int64.constant(1), int64.constant(0)));
+            }
             _ => return false,
         }
         true

@@ -9,7 +9,8 @@ use crate::method::path::PathUnit;
 use crate::method::path::cover::{Common, compare};
 use crate::method::path::totals::{What, gather};
 use crate::report::write_head;
-use crate::terminal::{grouped, number, percent, text};
+use crate::terminal::{counted, grouped, number, percent, text};
+use crate::unit::Unit;
 use std::io::{self, Write};
 
 /// Writes how much of `run` was covered by `other`, a run of the same build.
@@ -28,34 +29,7 @@ pub fn write(run: &PathUnit<'_>, other: &PathUnit<'_>, options: &PathsOptions, o
         let run = gather(run, |_| true).1.iter().flatten().map(|totals| totals.instructions).sum();
         filtered::write(pattern, [whole.instructions, run], "instructions", Shares::OfShown, style, out)?;
     }
-    writeln!(out, "{}", style.heading("Covered by the other run"))?;
-    let row = |name: &str, [common, all]: [u128; 2]| {
-        vec![name.to_owned(), percent(common, all), grouped(common), format!("of {}", grouped(all))]
-    };
-    let table = vec![
-        row("different paths", [whole.paths_common.into(), whole.paths.into()]),
-        row("executions", [whole.executions_common, whole.executions]),
-        row("instructions", [whole.instructions_common, whole.instructions]),
-    ];
-    write!(out, "{}", style.table(&[text(""), number("share"), number("covered"), text("")], table))?;
-    if !other.unit.profile.exact() {
-        writeln!(
-            out,
-            "  {}",
-            style.warning(&style.wrap("The other run is not exact: `cotree paths` of it says why.", 2))
-        )?;
-    }
-    writeln!(
-        out,
-        "  {}\n",
-        style.wrap(
-            &format!(
-                "The other run took {} that this one did not.",
-                crate::terminal::counted(whole.only_there.into(), "path")
-            ),
-            2
-        )
-    )?;
+    write_common(&whole, other.unit, options, out)?;
     covered.retain(|c| !c.missed.is_empty());
     covered.sort_by_key(|c| (std::cmp::Reverse(c.common.missed()), c.function));
     if covered.is_empty() {
@@ -101,4 +75,30 @@ pub fn write(run: &PathUnit<'_>, other: &PathUnit<'_>, options: &PathsOptions, o
         })
         .collect();
     rows::write(options, &[number("instructions"), number("share"), number("count"), text("from→to")], &list, out)
+}
+
+/// Writes how much two runs have in common.
+pub(in crate::method) fn write_common(
+    whole: &Common,
+    other: &Unit<'_>,
+    options: &PathsOptions,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let style = options.style;
+    writeln!(out, "{}", style.heading("Covered by the other run"))?;
+    let row = |name: &str, [common, all]: [u128; 2]| {
+        vec![name.to_owned(), percent(common, all), grouped(common), format!("of {}", grouped(all))]
+    };
+    let table = vec![
+        row("different paths", [whole.paths_common.into(), whole.paths.into()]),
+        row("executions", [whole.executions_common, whole.executions]),
+        row("instructions", [whole.instructions_common, whole.instructions]),
+    ];
+    write!(out, "{}", style.table(&[text(""), number("share"), number("covered"), text("")], table))?;
+    if !other.profile.exact() {
+        let said = style.wrap("The other run is not exact: `cotree paths` of it says why.", 2);
+        writeln!(out, "  {}", style.warning(&said))?;
+    }
+    let only = counted(whole.only_there.into(), "path");
+    writeln!(out, "  {}\n", style.wrap(&format!("The other run took {only} that this one did not."), 2))
 }

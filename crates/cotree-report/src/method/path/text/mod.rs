@@ -10,6 +10,7 @@ mod spectrum;
 mod view;
 
 pub use cover::write as write_cover;
+pub(in crate::method) use cover::write_common;
 pub use options::{By, PathsOptions};
 pub use spectrum::write as write_spectrum;
 

@@ -2,6 +2,7 @@
 
 use super::Code;
 use cotree_core::facts::{Function, ProgramMap};
+use cotree_core::ids::Table;
 use cotree_core::method::ipath::{AtCall, Entry, IN_ARRAY, UnitIpathPlan};
 use cotree_core::probe::{PlacedProbe, Probe, Reg};
 use std::fmt::Write;
@@ -20,6 +21,7 @@ pub(super) fn write(
         Entry::Alone => "each activation begins a path",
         Entry::Called { cut: false } => "paths of the callers go on here",
         Entry::Called { cut: true } => "paths of some callers go on here; other callers begin one",
+        Entry::Open => "paths of callers that name it go on here; all other activations begin a path",
     };
     writeln!(out, "  {} paths in the unit; {how}", unit.paths)?;
     for &(call, at) in &plan.key.calls {
@@ -55,9 +57,21 @@ fn write_probe(code: Code<'_>, placed: &PlacedProbe, out: &mut String) -> std::f
         Probe::SetUnless(register, flag, k) => writeln!(out, "    {place}: unless {flag}, {register} = {k}"),
         Probe::AddUnless(register, flag, k) => writeln!(out, "    {place}: unless {flag}, {register} += {k}"),
         Probe::CountPath(table, register, k) => {
-            let table = if table == IN_ARRAY { " in its word" } else { "" };
-            writeln!(out, "    {place}: the path with the number {} is counted{table}", scaled(register, 1, k))
+            let number = scaled(register, 1, k);
+            writeln!(out, "    {place}: the path with the number {number} is counted{}", counted_in(table))
+        }
+        Probe::Claim { to, word, mark } => {
+            writeln!(out, "    {place}: {to} = 1 if {word} is {mark}, which becomes 0; else {to} = 0")
+        }
+        Probe::CopyUnless { to, flag, from } => writeln!(out, "    {place}: unless {flag}, {to} = {from}"),
+        Probe::CountPathUnless { table, reg, flag } => {
+            let table = counted_in(table);
+            writeln!(out, "    {place}: unless {flag}, the path with the number {reg} is counted{table}")
         }
         _ => Ok(()),
     }
+}
+
+const fn counted_in(table: Table) -> &'static str {
+    if matches!(table, IN_ARRAY) { " in its word" } else { "" }
 }

@@ -78,6 +78,9 @@ impl Paths<'_> {
             | Probe::Write { .. }
             | Probe::SetUnless(..)
             | Probe::AddUnless(..)
+            | Probe::Claim { .. }
+            | Probe::CopyUnless { .. }
+            | Probe::CountPathUnless { .. }
             | Probe::CountBy(..)
             | Probe::AddCounter { .. }
             | Probe::Outermost { .. }
