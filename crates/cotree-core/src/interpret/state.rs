@@ -95,7 +95,7 @@ pub struct ThreadState {
     pub(super) suspended_totals: Vec<Vec<u64>>,
     /// Words that have an outermost activation.
     pub(super) outermost: BTreeSet<Word>,
-    /// Those that had one where handlers began, outermost handler first.
+    /// The words that had one where handlers began, outermost handler first.
     pub(super) suspended_outermost: Vec<BTreeSet<Word>>,
     /// For which functions callers had left words where handlers began, outermost first.
     pub(super) suspended_addressees: Vec<i64>,

@@ -49,7 +49,7 @@ pub fn certain_calls(program: &ProgramMap, by_name: &[bool]) -> Vec<Vec<(Functio
 
 /// The calls by name of some functions.
 struct Named {
-    /// Those from functions with probes that surely are calls of the function.
+    /// Calls from functions with probes that surely are calls of the function.
     certain: Vec<Vec<(FunctionId, CallId)>>,
     /// Whether there may be others.
     uncertain: Vec<bool>,

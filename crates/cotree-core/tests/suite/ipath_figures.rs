@@ -51,14 +51,14 @@ fn plan_with(
     only_callers: impl Fn(u32) -> bool,
     method: IpathMethod,
 ) -> UnitIpathPlan {
-    let input = |(number, (function, callers)): (u32, (&'static Function, &&[(u32, u32)]))| {
+    let input = |((number, function), callers): ((u32, &'static Function), &&[(u32, u32)])| {
         let cfg = function.cfg().unwrap();
         let weighting = Weighting::uniform(&cfg);
         let callers = callers.iter().map(|&(function, call)| (FunctionId(function), CallId(call))).collect();
         Some(FunctionInput { function, cfg, weighting, module: 0, callers, only_callers: only_callers(number) })
     };
     let functions: &'static [Function] = functions.to_vec().leak();
-    let inputs: Vec<_> = (0..).zip(functions.iter().zip(callers)).map(input).collect();
+    let inputs: Vec<_> = (0..).zip(functions).zip(callers).map(input).collect();
     ipath::plan(&inputs, method, IpathOptions::default()).unwrap()
 }
 

@@ -117,8 +117,12 @@ fn methods() -> impl Strategy<Value = (IpathMethod, IpathOptions)> {
         1 => Just(Which::Local),
     ];
     let budget = prop_oneof![3 => Just(ipath::MOST_PATHS), 1 => 100..100_000u64];
-    (method, strategy, budget)
-        .prop_map(|(method, strategy, budget)| (method, IpathOptions { strategy, budget, ..IpathOptions::default() }))
+    // With few paths per function paths descend where they would have crossed.
+    let function = prop_oneof![Just(IpathOptions::default().function), Just(3), Just(20)];
+    (method, strategy, budget, function, any::<bool>()).prop_map(|(method, strategy, budget, function, descends)| {
+        let descents = if descends { budget } else { 0 };
+        (method, IpathOptions { strategy, budget, function, descents, ..IpathOptions::default() })
+    })
 }
 
 fn lives() -> impl Strategy<Value = Life> {
@@ -147,6 +151,8 @@ struct Unfinished {
     /// The path so far, and that with which the activation was called, if it was.
     path: Vec<Step>,
     called: Option<Vec<Step>>,
+    /// Whether the caller's path comes back from it.
+    crossed: bool,
     /// The call under way, and the path with which its callee has returned.
     calling: Option<CallId>,
     returned: Option<Vec<Step>>,
@@ -169,13 +175,14 @@ impl Enumeration<'_> {
                 Done::Begin => {
                     let caller = facts.caller.and_then(|(caller, call)| Some((all.get(&caller)?, call)));
                     at.called = caller.and_then(|(caller, call)| {
-                        let crossed = matches!(self.at(caller.function, call), Some(AtCall::Cross(_)));
-                        crossed.then(|| {
-                            let mut path = caller.path.clone();
-                            path.push(Step::Call(caller.function, call, at.function));
-                            path
-                        })
+                        let step = match self.at(caller.function, call)? {
+                            AtCall::Cross(callee) => Step::Call(caller.function, call, callee),
+                            AtCall::Descend(callee) => Step::Descend(caller.function, call, callee),
+                            _ => return None,
+                        };
+                        Some([&caller.path[..], &[step]].concat())
                     });
+                    at.crossed = matches!(at.called.as_deref(), Some([.., Step::Call(..)]));
                     at.path = at.called.clone().unwrap_or_else(|| vec![Step::Start(at.function, true)]);
                     self.push(&mut at, Role::Enter);
                 }
@@ -206,7 +213,7 @@ impl Enumeration<'_> {
                     at.calling = None;
                     if self.program.graphs[at.function.index()].dst(edge) == self.exit(at.function) {
                         let caller = facts.caller.and_then(|(caller, _)| all.get_mut(&caller));
-                        match (at.called.is_some(), caller) {
+                        match (at.crossed, caller) {
                             (true, Some(caller)) => caller.returned = Some(at.path.clone()),
                             _ => self.count(&at.path),
                         }
@@ -285,7 +292,7 @@ impl Enumeration<'_> {
     /// The exception that comes out of the call under way leads along the edge.
     fn catch(&self, at: &mut Unfinished, edge: Edge) {
         match at.calling.and_then(|call| self.at(at.function, call)) {
-            Some(AtCall::Pass | AtCall::Begin(_)) => assert!(self.push(at, Role::Real(edge))),
+            Some(AtCall::Pass | AtCall::Begin(_) | AtCall::Descend(_)) => assert!(self.push(at, Role::Real(edge))),
             Some(AtCall::Cross(_)) if !self.numbering.piecewise => assert!(self.push(at, Role::BeginOnEdge(edge))),
             _ => self.begin(at, Role::BeginOnEdge(edge)),
         }
@@ -314,9 +321,8 @@ proptest! {
             Err(error) => panic!("{error}"),
         };
         prop_assert!(plan.paths <= options.budget);
-        // A child that a handler forks does not know whom the interrupted code has named: its profile says so.
-        let open = plan.functions.iter().any(|plan| plan.key.entry == Entry::Open);
-        if open && life.signals && script.iter().any(|(_, action)| *action == Action::Fork) {
+        // A child that a handler forks does not know what the interrupted code has begun: its profile says so.
+        if life.signals && script.iter().any(|(_, action)| *action == Action::Fork) {
             return Ok(());
         }
         let outcome = program.process().with_plans(&plan.functions).run(&script).unwrap();
@@ -463,12 +469,14 @@ fn paths_cross_many_calls() {
         let life = Life { threads: 2, signals: false, jumps_anywhere: false };
         let Some(script) = program.script(seed, life) else { continue };
         let inputs = inputs(&program, seed);
-        let plan = ipath::plan(&inputs, IpathMethod::Context, IpathOptions::default()).unwrap();
+        let few = IpathOptions { function: 20, ..IpathOptions::default() };
+        let plan = ipath::plan(&inputs, IpathMethod::Context, few).unwrap();
         let outcome = program.process().with_plans(&plan.functions).run(&script).unwrap();
         for (&(caller, call, _), &count) in &outcome.truth.callees {
             let calls = &plan.functions[caller.index()].key.calls;
             let what = match calls.iter().find(|at| at.0 == call) {
                 Some((_, AtCall::Cross(_))) => "crossed",
+                Some((_, AtCall::Descend(_))) => "crossed on the way in",
                 Some((_, AtCall::Begin(_))) => "beginning, of functions that others are crossed to",
                 Some((_, AtCall::Pass)) => "passed over, and may end there",
                 Some((_, AtCall::Cut)) => "cut",
@@ -477,5 +485,5 @@ fn paths_cross_many_calls() {
             *seen.entry(what).or_default() += count;
         }
     }
-    assert!(seen.len() == 5 && seen.values().all(|&count| count > 40), "{seen:?}");
+    assert!(seen.len() == 6 && seen.values().all(|&count| count > 40), "{seen:?}");
 }

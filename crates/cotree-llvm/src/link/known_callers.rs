@@ -33,8 +33,8 @@ pub(crate) fn known_callers(prepared: &[Prepared], modules: Option<&[ModuleInput
 
 /// Per function of the unit, in order: does a call by its name in these modules reach it for certain?
 ///
-/// Of functions that others see, it does in an executable, where nobody takes their place; in a `shared` library the
-/// linker must say that nothing outside of it refers to them. LLVM does as it likes with calls of functions that it
+/// In an executable nothing takes the place of functions that others see; in a `shared` library the linker must say
+/// that nothing outside of it refers to them. LLVM does as it likes with calls of functions that it
 /// knows. Where the compiler calls a hook before a function's first instruction, the hook may call that function.
 pub(crate) fn reached_by_name(
     prepared: &[Prepared],

@@ -82,7 +82,7 @@ fn lower_functions(
         if !layers.is_empty() {
             frames::keep(ir);
         }
-        layers.iter().for_each(|layer| method::events::keep_frames(module, ir, layer.method));
+        layers.iter().for_each(|layer| layer.method.keep_frames(module, ir));
         let safe_points = safe_points::find(ir);
         let has_targets = targets::has_sites(unit.targets, number);
         let bare = safe_points.is_empty()

@@ -3,7 +3,7 @@
 use super::calls::CallGraph;
 use super::cost::Cost;
 use super::function::{FunctionCosts, costs_of};
-use super::summed::Summed;
+use super::sums::Summed;
 use super::tree::Traced;
 use crate::functions::Vouched;
 use crate::names::Names;

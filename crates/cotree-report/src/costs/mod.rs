@@ -12,6 +12,7 @@ mod cost;
 mod error;
 mod function;
 pub mod summed;
+mod sums;
 pub mod totals;
 pub mod traced;
 mod tree;

@@ -9,27 +9,13 @@ use super::all::Costs;
 use super::calls::CallGraph;
 use super::cost::Cost;
 use super::function::{FunctionCosts, Line};
+pub use super::sums::Summed;
 use crate::method::event_sums;
 use crate::unit::Unit;
 use cotree_core::facts::events::EventKind;
 use cotree_core::ids::CallId;
 use cotree_core::method::events::call_sums::{CallSum, FunctionSums};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// What only sums of functions and calls tell.
-#[derive(Clone, Debug, Default)]
-pub struct Summed {
-    /// The kinds of events that are counted.
-    pub kinds: Vec<EventKind>,
-    /// The inclusive cost of each of [`Costs::functions`].
-    pub functions: Vec<Cost>,
-    /// That of each arc of [`Costs::graph`].
-    pub arcs: Vec<Cost>,
-    /// Every call that led to any event is one of the arcs.
-    pub complete: bool,
-    /// Inclusive costs are vouched for.
-    pub exact: bool,
-}
 
 /// The costs of units whose functions and calls have sums; `None` if one of them has none.
 #[must_use]

@@ -98,8 +98,8 @@ pub struct UnitDescriptor {
     pub outermost_sums: u64,
     /// How many words are kept at most while signal handlers run.
     pub most_hidden: u64,
-    /// The word of a slab that says for which function a caller has left the path with which it calls; 0: callers name
-    /// nobody.
+    /// The word of a slab that says for which function a caller has left the path with which it calls; 0: paths do not
+    /// pass between functions.
     pub addressee_word: u64,
     /// The pattern for the names of profiles that was built in, NUL-terminated, which holds where the environment has
     /// none; null: there is none.

@@ -34,7 +34,7 @@ pub struct Unit {
     pub interrupted: extern "C" fn(),
     pub handler_begins: extern "C" fn(frame: u64),
     pub handler_ends: extern "C" fn(frame: u64, left: bool),
-    /// Whether it is to know of handlers: it is traced, measures calls, or passes paths to functions by name.
+    /// Whether it is to know of handlers: it is traced, measures calls, or its paths pass between functions.
     pub traced: extern "C" fn() -> bool,
     /// How many events of a kind all its threads have had.
     pub event_total: extern "C" fn(kind: c_int) -> u64,

@@ -118,8 +118,8 @@ pub fn measures_calls() -> bool {
     !cfg!(feature = "counters-alone") && descriptor().call_sums != 0
 }
 
-/// Whether callers name the functions for which they leave paths.
-pub fn names_callees() -> bool {
+/// Whether paths pass between functions.
+pub fn passes_paths() -> bool {
     !cfg!(feature = "counters-alone") && descriptor().addressee_word != 0
 }
 

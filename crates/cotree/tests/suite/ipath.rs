@@ -267,6 +267,55 @@ int main(int argc, char **argv) {
     }
 }
 
+/// A function with far too many paths calls others: these know by which path, and what is behind the calls is not
+/// multiplied.
+#[test]
+fn paths_descend_where_there_are_too_many_to_cross() {
+    let branches: String = (0..18).map(|bit| format!("  if (n & {}) sink++; else sink--;\n", 1 << bit)).collect();
+    let source = format!(
+        "volatile int sink;
+__attribute__((noinline)) static int sign(int n) {{ if (n < 0) return -1; return n > 0; }}
+__attribute__((noinline)) static int many(int n) {{
+  int first = 0;
+  if (n & 1) first = sign(n); else first = sign(-n);
+{branches}  return first + sign(0);
+}}
+int main(void) {{ int s = 0; for (int i = 0; i < 40; i++) s += many(i); return s > 99; }}
+"
+    );
+    let project = Project::new(&[("p.c", &source)]);
+    for level in ["-O0", "-O1"] {
+        let unit = paths(&project, &format!("ipath --verify cc {level}"));
+        let said = project.ok("verify --strict p.cotree");
+        assert!(said.contains("0 functions not vouched for, 0 counts differ"), "{level}: {said}");
+        let made = |reason: &str| unit["calls"][reason]["made"].as_u64().expect("a number");
+        assert_eq!(made("crossed") + made("one_way"), 40 * 3, "{level}: {unit}");
+        assert!(made("one_way") > 0 && made("left_out") == 0, "{level}: {unit}");
+        // 20 odd numbers, 19 even ones, and 0: each by its own call; and 40 times 0 behind all branches.
+        let functions = unit["functions"].as_array().expect("symbols");
+        let sign = functions.iter().position(|name| name == "sign").expect("it is there") as u64;
+        let entered = |part: &Value| part["function"] == sign && part["enters"] == true;
+        let mut entries = 0;
+        for path in unit["paths"].as_array().expect("paths") {
+            let count = path["count"].as_u64().expect("a count");
+            entries +=
+                count * path["active"].as_array().expect("parts").iter().filter(|part| entered(part)).count() as u64;
+        }
+        assert_eq!(entries, 40 * 2, "{level}: {unit}");
+        let text = project.ok("paths p.cotree");
+        assert!(text.contains("crossed on the way in only"), "{text}");
+    }
+    let by_count = project.ok("paths --by count p.cotree");
+    assert!(by_count.contains("Hottest paths, by executions"), "{by_count}");
+    let same = project.ok("paths p.cotree --against p.cotree");
+    assert!(same.contains("Every path of this run was taken by the other one."), "{same}");
+    let json: Value = serde_json::from_str(&project.ok("paths p.cotree --against p.cotree --json")).expect("JSON");
+    assert_eq!(
+        (&json["schema"], json["units"][0]["missed"].as_array().map(Vec::len)),
+        (&"cotree-ipath-cover/1".into(), Some(0))
+    );
+}
+
 /// A library's own functions may be replaced where it exports them, and not where it hides them.
 #[test]
 fn hidden_functions_of_libraries_are_crossed() {
@@ -288,9 +337,9 @@ int main(void) { int s = 0; for (int i = 0; i < 10; i++) s += use(i); printf("%d
     succeed(project.command("gcc").args(["-O1", "p.c", "-L.", "-ll", "-Wl,-rpath,.", "-rdynamic", "-o", "p"]));
     let output = succeed(project.command(project.path("p")).env("COTREE_FILE", "p.cotree"));
     assert_eq!(output, "65\n");
-    let said = project.ok("verify p.cotree");
+    let said = project.ok("verify p.libl.so.cotree");
     assert!(said.contains(" 0 counts differ"), "{said}");
-    let json: Value = serde_json::from_str(&project.ok("paths --json p.cotree")).expect("JSON");
+    let json: Value = serde_json::from_str(&project.ok("paths --json p.libl.so.cotree")).expect("JSON");
     let made = |reason: &str| json["units"][0]["calls"][reason]["made"].as_u64().expect("a number");
     assert_eq!((made("crossed"), made("callers_unknown"), made("pointer")), (10, 10, 10), "{json}");
 }

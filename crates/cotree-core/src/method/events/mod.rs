@@ -29,6 +29,7 @@
 //! wraps: the count is the difference.
 
 pub mod call_sums;
+mod error;
 mod graph;
 mod increments;
 mod jumps;
@@ -41,8 +42,9 @@ pub mod safe_points;
 mod types;
 pub(crate) mod unit;
 
+pub use error::EventError;
 pub use kinds::EventKinds;
-pub use recover::{EarlyEvents, EventError, EventProfile, recover};
+pub use recover::{EarlyEvents, EventProfile, recover};
 pub use types::{
     EventKey, EventMethod, EventOptions, EventPlan, EventWords, QUERY_WORDS, QueryIncrements, UnitEventPlan,
     counters_of, hidden_words,

@@ -1,6 +1,7 @@
 //! Event counts from counters and early exits. The key and the counts come from files, so neither is trusted.
 
 use super::call_sums::{self, CallSums};
+use super::error::EventError;
 use super::{EventKey, EventMethod, EventPlan, UnitEventPlan};
 use crate::facts::ProgramMap;
 use crate::facts::events::EventKind;
@@ -18,19 +19,6 @@ pub struct EventProfile {
     /// Per function, why the events that it had are not vouched for; `None` where nothing is counted. The totals are
     /// exact if all are empty.
     pub flaws: Vec<Option<Vec<Flaw>>>,
-}
-
-/// Why counts can't be turned into a profile.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum EventError {
-    /// Another number of counts than of counters.
-    #[error("the plan has {expected} counters, but there are {found} counts")]
-    CounterMismatch {
-        /// Counters of the plan.
-        expected: usize,
-        /// Counts at hand.
-        found: usize,
-    },
 }
 
 /// How the activations of all functions ended early. Lists have an entry per function, or less where nothing is known.

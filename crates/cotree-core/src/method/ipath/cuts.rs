@@ -8,10 +8,11 @@
 //! Paths must not only be few but also short: without a branch, functions that each call the next one twice have one
 //! path, which no computer can write down ([`MOST_LENGTH`]).
 
+use super::descents::{self, Caller};
 use super::error::IpathError;
 use super::graph::{ENTRY, FlowGraph, GENTRY};
 use super::numbering::{Numbering, Shape};
-use super::psi_rho::{PsiRho, Summary};
+use super::psi_rho::{MOST_LENGTH, PsiRho, Summary};
 use super::supergraph::{Crossing, Entered, FunctionInput, callees, crossings, entered};
 use super::types::{AtCall, Entry, FunctionKey, IpathOptions, MOST_PATHS};
 use crate::facts::{EdgeKind, Function};
@@ -24,9 +25,6 @@ use crate::method::path::cuts::{choose as choose_within, necessary_besides};
 use crate::place::supergraph::frequencies;
 use crate::plan::CallPoint;
 use rayon::prelude::*;
-
-/// The most arcs of a path through a function and its callees.
-pub const MOST_LENGTH: u64 = 1 << 14;
 
 /// How many paths within a function are left by cuts at its cold edges; the next of these limits is tried if the budget
 /// is too small for that. At first as many as path profiles leave, so that no path ends where those run on.
@@ -59,7 +57,8 @@ pub(super) fn choose(
         let all_in_array = attempt == 0 && options.function < options.budget && options.array < options.budget;
         let tried = limits().filter(|&limit| all_in_array && limit > 0).map(|limit| (limit, true));
         for (limit, in_array) in tried.chain(limits().map(|limit| (limit, false))) {
-            let mut keys = chooser.keys(&chooser.within(limit));
+            let crossed = chooser.within(limit);
+            let mut keys = chooser.keys([&crossed, &chooser.descents(&crossed, options.descents)]);
             match numbered(&keys) {
                 Ok(numbering)
                     if numbering.paths <= options.budget
@@ -204,7 +203,7 @@ impl<'a> Chooser<'a> {
         let mut sorted = crossed.to_vec();
         sorted.sort_unstable_by_key(|crossing| crossing.call);
         // Whether the callee of a cut call reads what its caller says is not known yet.
-        let calls = self.at_calls(function, &sorted, |_| true);
+        let calls = self.at_calls(function, [&sorted, &[]], |_| true);
         let key = FunctionKey { entry: Entry::Alone, cuts: cuts.clone(), calls, ..FunctionKey::default() };
         let graph = FlowGraph::new(at.function, &at.cfg, classes, &key, self.piecewise);
         PsiRho::new(&graph, |callee| summaries[callee.index()])
@@ -214,7 +213,7 @@ impl<'a> Chooser<'a> {
     fn at_calls(
         &self,
         function: FunctionId,
-        crossed: &[Crossing],
+        [crossed, descended]: [&[Crossing]; 2],
         called: impl Fn(FunctionId) -> bool,
     ) -> Vec<(CallId, AtCall)> {
         let Some(FunctionInput { function: facts, .. }) = &self.functions[function.index()] else { return Vec::new() };
@@ -230,6 +229,9 @@ impl<'a> Chooser<'a> {
             if let Some(callee) = find(crossed, call) {
                 return Some((call, AtCall::Cross(callee)));
             }
+            if let Some(callee) = find(descended, call) {
+                return Some((call, AtCall::Descend(callee)));
+            }
             let told = |&callee: &FunctionId| self.entered[callee.index()] == Entered::Always && called(callee);
             if let Some(callee) = find(all, call).filter(told) {
                 return Some((call, AtCall::Begin(callee)));
@@ -241,9 +243,33 @@ impl<'a> Chooser<'a> {
         facts.calls.numbered().filter_map(at).collect()
     }
 
-    fn keys(&self, crossed: &[Vec<Crossing>]) -> Vec<FunctionKey> {
+    /// Per function, the calls by which paths descend where they cross these. None, if paths may not have so many.
+    fn descents(&self, crossed: &[Vec<Crossing>], limit: u64) -> Vec<Vec<Crossing>> {
+        if limit == 0 || self.piecewise {
+            return vec![Vec::new(); self.functions.len()];
+        }
+        let order = self.callees_first();
+        let mut callers: Vec<Option<Caller>> = self.functions.iter().map(|_| None).collect();
+        let mut summaries = vec![Summary::default(); self.functions.len()];
+        for &id in &order {
+            let number = id.index();
+            let Some(at) = &self.functions[number] else { continue };
+            let linear = self.linear(id, &crossed[number], &summaries);
+            summaries[number] = Summary { entry: linear.psi[ENTRY], longest: linear.longest };
+            let is_crossed = |call: CallId| crossed[number].iter().any(|crossing| crossing.call == call);
+            let others: Vec<_> = self.wanted[number].iter().copied().filter(|c| !is_crossed(c.call)).collect();
+            let calls = self.at_calls(id, [&crossed[number], &others], |_| true);
+            let (classes, cuts) = &self.cuts[number];
+            let key = FunctionKey { entry: Entry::Alone, cuts: cuts.clone(), calls, ..FunctionKey::default() };
+            let graph = FlowGraph::new(at.function, &at.cfg, classes, &key, false);
+            callers[number] = Some(Caller { graph, linear });
+        }
+        descents::choose(&callers, &order, |caller, crossing| self.weight(caller, crossing.call), limit)
+    }
+
+    fn keys(&self, [crossed, descended]: [&[Vec<Crossing>]; 2]) -> Vec<FunctionKey> {
         let mut called = vec![false; self.functions.len()];
-        crossed.iter().flatten().for_each(|crossing| called[crossing.callee.index()] = true);
+        crossed.iter().chain(descended).flatten().for_each(|crossing| called[crossing.callee.index()] = true);
         let mut keys: Vec<FunctionKey> = vec![FunctionKey::default(); self.functions.len()];
         for (number, at) in self.functions.iter().enumerate() {
             if at.is_none() {
@@ -255,7 +281,8 @@ impl<'a> Chooser<'a> {
                 Entered::Named if called[number] => Entry::Open,
                 _ => Entry::Alone,
             };
-            let calls = self.at_calls(function, &crossed[number], |callee| called[callee.index()]);
+            let calls =
+                self.at_calls(function, [&crossed[number], &descended[number]], |callee| called[callee.index()]);
             let enterable = self.entered[number] != Entered::Alone;
             keys[number] = FunctionKey { entry, cuts: self.cuts[number].1.clone(), calls, front: false, enterable };
         }

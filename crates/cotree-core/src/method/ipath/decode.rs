@@ -18,6 +18,8 @@ pub enum Step {
     Along(FunctionId, Arc),
     /// From the function's call to the callee's ENTRY.
     Call(FunctionId, CallId, FunctionId),
+    /// From the function's call to the callee's ENTRY; all before is the context of the path.
+    Descend(FunctionId, CallId, FunctionId),
     /// From a callee's EXIT to behind the function's call.
     Return(FunctionId, CallId),
 }
@@ -80,6 +82,14 @@ impl Numbering {
                 at = self.of(function)?;
                 continue;
             }
+            if let Role::Descend(call, callee) = at.graph.role(arc) {
+                open.clear();
+                completions = 1;
+                steps.push(Step::Descend(function, call, callee));
+                (function, node) = (callee, ENTRY);
+                at = self.of(function)?;
+                continue;
+            }
             node = at.graph.dst(arc);
             steps.push(Step::Along(function, arc));
         }
@@ -112,6 +122,12 @@ impl Numbering {
                     completions = paths_from(at, behind, completions);
                     function = callee;
                 }
+                Step::Descend(_, call, callee) => {
+                    let descent = at.graph.descents().find(|descent| descent.1 == call)?.0;
+                    number = number.checked_add(value(at, descent, completions))?;
+                    open.clear();
+                    (completions, function) = (1, callee);
+                }
                 Step::Return(caller, call) => {
                     if let Some((opened, by, before)) = open.pop() {
                         if (opened, by) != (caller, call) {
@@ -132,12 +148,13 @@ impl Numbering {
     }
 }
 
-/// Where the active suffix of a path begins: behind the last surrogate with which a path begins, that one included. All
-/// before is its context-prefix (§3.4).
+/// Where the active suffix of a path begins: at the last surrogate with which a path begins, or the last call by which
+/// it only descends. All before is its context-prefix (§3.4).
 #[must_use]
 pub fn active_suffix(numbering: &Numbering, steps: &[Step]) -> usize {
     let begins = |step: &Step| match *step {
         Step::Along(function, arc) => numbering.of(function).is_some_and(|at| at.graph.role(arc).begins()),
+        Step::Descend(..) => true,
         _ => false,
     };
     steps.iter().rposition(begins).unwrap_or(0)

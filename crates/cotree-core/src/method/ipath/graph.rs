@@ -14,6 +14,11 @@
 //! (Transformation 3) of length 0. At each such call an activation may end. So there is a surrogate to GEXIT, the
 //! first of the arcs of its node: the number of the path that ends there is the sum of the values so far.
 //!
+//! Crossing multiplies: each path to a call goes on by each path of the callee and each path behind the call. Where
+//! that is too much, paths only *descend*: the path to the call is the context of the callee's paths, and these end
+//! with the callee. The caller's path runs on past the call. Then a call adds paths, and does not multiply those behind
+//! it.
+//!
 //! An exception takes the path along the edge to the landing pad if it comes out of a call that was not crossed. If the
 //! call was crossed, what was executed before it belongs to paths of callees, which have been counted (§9.2.2): a path
 //! begins on the edge, and what led to the call is its context-prefix.
@@ -49,6 +54,8 @@ pub enum Role {
     Return(Edge),
     /// The call, from its call vertex to its return-site vertex, and whom it calls.
     Cross(CallId, FunctionId),
+    /// From the call to GEXIT: the path is the context of those of the callee.
+    Descend(CallId, FunctionId),
     /// From a computed goto to its dispatch node.
     ToDispatch(Block),
     /// From a dispatch node to a target.
@@ -153,10 +160,13 @@ impl FlowGraph {
                         caught = (facts.terminator && !piecewise).then_some((before, true));
                         builder.arc(before, here, Role::Cross(call, callee));
                     }
-                    AtCall::Begin(_) | AtCall::Pass => {
+                    AtCall::Descend(_) | AtCall::Begin(_) | AtCall::Pass => {
                         caught = facts.terminator.then_some((here, false));
                         if facts.is_site {
                             builder.arc(here, GEXIT, Role::EndAtCall(call));
+                        }
+                        if let AtCall::Descend(callee) = at {
+                            builder.arc(here, GEXIT, Role::Descend(call, callee));
                         }
                     }
                     AtCall::Cut => {
@@ -201,6 +211,14 @@ impl FlowGraph {
             }
         }
         Self(ArcGraph::new(builder.nodes, builder.arcs))
+    }
+
+    /// The calls at which paths become the context of the callee's: the arc, the call, and the callee.
+    pub fn descents(&self) -> impl Iterator<Item = (Arc, CallId, FunctionId)> {
+        (0..self.arc_count()).filter_map(|arc| match self.role(arc) {
+            Role::Descend(call, callee) => Some((arc, call, callee)),
+            _ => None,
+        })
     }
 
     /// The calls that paths cross: the arc, the call, and the callee.

@@ -86,7 +86,7 @@ impl Increments {
             Role::Inside(block) => (1, -weighting.block(block)),
             Role::Return(edge) | Role::EndOnEdge(edge) => (2, -weighting.edge(edge)),
             // Where it ends at a call is a value that is noted, whatever it is.
-            Role::EndAtCall(_) => (4, 0.0),
+            Role::EndAtCall(_) | Role::Descend(..) => (4, 0.0),
             _ => (3, 0.0),
         };
         let mut order: Vec<(u8, f64, Arc)> = (0..graph.arc_count())

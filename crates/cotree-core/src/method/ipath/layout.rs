@@ -1,6 +1,6 @@
 //! The words of the slab for paths across functions.
 
-use super::types::{ANY, Entry, IpathPlan, UnitIpathPlan, WORDS};
+use super::types::{ANY, IpathPlan, UnitIpathPlan, WORDS};
 use crate::method::path::PATH_CACHE;
 use crate::probe::Probe;
 use crate::slab::{MOST_HANDLERS, Words};
@@ -10,9 +10,9 @@ use crate::slab::{MOST_HANDLERS, Words};
 pub struct IpathTables {
     /// The first of [`WORDS`] words that pass paths.
     pub words: u64,
-    /// The first of the words that keep [`ADDRESSEE`](super::ADDRESSEE) while signal handlers run, if any function has
-    /// [`Entry::Open`]: how many run, and per handler its frame and what it found.
-    pub handlers: Option<u64>,
+    /// The first of the words that keep [`ADDRESSEE`](super::ADDRESSEE) while signal handlers run: how many run, and
+    /// per handler its frame and what it found.
+    pub handlers: u64,
     /// The word of path 0; the paths with numbers below [`UnitIpathPlan::array`] have one each.
     pub array: u64,
     /// Per function that counts paths in the hash table, the first of [`PATH_CACHE`] words that keep the addresses of
@@ -25,8 +25,7 @@ pub(crate) fn lay_out(unit: &UnitIpathPlan, words: &mut Words) -> IpathTables {
     let array = words.take(unit.array);
     words.end_counters();
     let first = words.take(WORDS);
-    let open = unit.functions.iter().any(|plan| plan.key.entry == Entry::Open);
-    let handlers = open.then(|| words.take(1 + 2 * MOST_HANDLERS));
+    let handlers = words.take(1 + 2 * MOST_HANDLERS);
     let hashes = |plan: &IpathPlan| plan.probes.iter().any(|placed| matches!(placed.probe, Probe::CountPath(ANY, ..)));
     let caches = unit.functions.iter().map(|plan| hashes(plan).then(|| words.take(PATH_CACHE))).collect();
     IpathTables { words: first, handlers, array, caches }

@@ -20,6 +20,7 @@
 
 pub mod cuts;
 pub mod decode;
+mod descents;
 mod error;
 pub mod graph;
 pub mod increments;
@@ -87,7 +88,7 @@ fn direct(numbering: &Numbering, keys: &[FunctionKey], array: u64) -> Vec<bool> 
     let crossings: Vec<(FunctionId, FunctionId)> = FunctionId::all()
         .zip(keys)
         .flat_map(|(caller, key)| {
-            let callee = |&(_, at): &(CallId, AtCall)| if let AtCall::Cross(callee) = at { Some(callee) } else { None };
+            let callee = |&(_, at): &(CallId, AtCall)| at.entered();
             key.calls.iter().filter_map(callee).map(move |callee| (caller, callee))
         })
         .collect();

@@ -16,7 +16,7 @@
 use super::error::IpathError;
 use super::graph::{ENTRY, EXIT, FlowGraph, GENTRY, Node, Role};
 use super::psi_rho::{PsiRho, Summary};
-use super::types::{AtCall, Entry, FunctionKey, MOST_PATHS};
+use super::types::{Entry, FunctionKey, MOST_PATHS};
 use crate::facts::Function;
 use crate::graph::cfg::Cfg;
 use crate::ids::{CallId, FunctionId};
@@ -135,11 +135,11 @@ pub(super) fn callees_first(keys: &[&FunctionKey]) -> Result<Vec<FunctionId>, Ip
         for &(call, at) in &key.calls {
             let Some(callee) = at.callee() else { continue };
             match keys.get(callee.index()).map(|key| key.entry) {
-                Some(entry) if entry.is_called() && matches!(at, AtCall::Cross(_)) => {}
+                Some(entry) if entry.is_called() && at.entered().is_some() => {}
                 Some(Entry::Called { cut: true }) => {}
                 _ => return Err(IpathError::NoSuchCall(caller, call)),
             }
-            if matches!(at, AtCall::Cross(_)) {
+            if at.entered().is_some() {
                 open[caller.index()] += 1;
                 callers[callee.index()].push(caller);
             }
@@ -243,7 +243,7 @@ impl Numbering {
         let order = callees_first(keys).unwrap_or_default();
         for &caller in order.iter().rev() {
             let Some(numbers) = self.of(caller) else { continue };
-            for (_, _, callee) in numbers.graph.crossings() {
+            for (_, _, callee) in numbers.graph.crossings().chain(numbers.graph.descents()) {
                 most[callee.index()] = most[callee.index()].saturating_add(most[caller.index()]);
             }
         }

@@ -65,7 +65,7 @@ struct Arcs {
     begin_after_edge: IdMap<Block, Option<Arc>>,
     /// In front of a block's body: the end, then the beginning.
     at_start: IdMap<Block, Vec<Arc>>,
-    /// Per call: on which a path ends before it, begins behind it, or crosses it.
+    /// Per call: on which a path ends before it or crosses it, and on which one begins behind it or it descends.
     at_call: IdMap<CallId, [Option<Arc>; 2]>,
 }
 
@@ -89,7 +89,7 @@ impl Arcs {
                     arcs.at_start[block].push(arc);
                 }
                 Role::Cross(call, _) | Role::EndAtCall(call) => arcs.at_call[call][0] = Some(arc),
-                Role::BeginAfterCall(call) => arcs.at_call[call][1] = Some(arc),
+                Role::BeginAfterCall(call) | Role::Descend(call, _) => arcs.at_call[call][1] = Some(arc),
                 Role::ToDispatch(_) | Role::FromDispatch(_) => {}
             }
         }
@@ -326,6 +326,7 @@ impl Placer<'_> {
             (AtCall::Cut, Some(arc)) => {
                 [self.on_arc(arc), begin.into_iter().flat_map(|begin| self.begin(begin)).collect()]
             }
+            (AtCall::Descend(callee), end) => begin.map_or_else(Default::default, |arc| self.descend(end, arc, callee)),
             (AtCall::Begin(_) | AtCall::Pass, end) => {
                 let unknown = end.filter(|&arc| self.known[self.numbers.graph.src(arc)].is_none());
                 let mut before = unknown.map_or_else(Vec::new, |arc| self.number(self.increments.arcs[arc]));
@@ -342,6 +343,34 @@ impl Placer<'_> {
         }
     }
 
+    /// What is done before and behind a call by which paths descend along `arc`; `end` is where they end if the
+    /// activation does.
+    fn descend(&self, end: Option<Arc>, arc: Arc, callee: FunctionId) -> [Vec<Probe>; 2] {
+        let src = self.numbers.graph.src(arc);
+        let value = |arc: Arc| value(self.numbers, arc);
+        let mut before = Vec::new();
+        if let Some(known) = self.known[src] {
+            before.push(write(NUMBER, known.cast_signed().wrapping_add(value(arc).constant)));
+        } else {
+            let noted = end.unwrap_or(arc);
+            before.extend(self.number(self.increments.arcs[noted]));
+            // Nothing but a path lies between the two: the one that ends there.
+            let plus = value(arc).minus(value(noted)).constant;
+            before.push(Probe::Write { word: NUMBER, from: NOTED, times: 1, plus });
+        }
+        before.push(write(COMPLETIONS, 1));
+        before.extend(self.name(callee));
+        let returned = Reg::CallReturned;
+        let behind = [Probe::Read(returned, NUMBER), Probe::CountPath(self.table(callee), returned, 0)];
+        [before, behind.to_vec()]
+    }
+
+    /// Names the callee, if it asks for that.
+    fn name(&self, callee: FunctionId) -> Option<Probe> {
+        let open = self.numbering.of(callee).is_some_and(|callee| callee.entry == Entry::Open);
+        open.then(|| write(ADDRESSEE, mark(callee)))
+    }
+
     fn before_crossing(&self, arc: Arc) -> Vec<Probe> {
         let graph = &self.numbers.graph;
         let mut probes = self.number(self.increments.query[graph.src(arc)].plus(value(self.numbers, arc)));
@@ -354,10 +383,8 @@ impl Placer<'_> {
             }
             false => write(COMPLETIONS, word(psi.at(1))),
         });
-        if let Role::Cross(_, callee) = graph.role(arc)
-            && self.numbering.of(callee).is_some_and(|callee| callee.entry == Entry::Open)
-        {
-            probes.push(write(ADDRESSEE, mark(callee)));
+        if let Role::Cross(_, callee) = graph.role(arc) {
+            probes.extend(self.name(callee));
         }
         probes
     }

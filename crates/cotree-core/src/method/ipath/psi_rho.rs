@@ -10,6 +10,9 @@
 use super::graph::{EXIT, FlowGraph, GEXIT, Role};
 use crate::ids::FunctionId;
 
+/// The most arcs that plans let a path through a function and its callees have.
+pub const MOST_LENGTH: u64 = 1 << 14;
+
 /// λx. `times` · x + `plus`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Linear {
@@ -83,6 +86,10 @@ impl PsiRho {
                     Role::Cross(_, function) => {
                         let callee = callee(function);
                         (callee.entry.after(next), beyond.saturating_add(callee.longest))
+                    }
+                    Role::Descend(_, function) => {
+                        let callee = callee(function);
+                        (Linear { times: 0, plus: callee.entry.at(1) }, beyond.saturating_add(callee.longest))
                     }
                     _ => (next, beyond),
                 };

@@ -1,11 +1,12 @@
 //! Which calls paths may cross: the call graph of a link unit as far as it is certain.
 //!
-//! A callee goes on with what its caller says in words of the thread's slab. A call *hands over* if it reaches the callee
-//! for certain ([`crate::unit::certain_calls`]), from a function with probes that is still there when the callee returns, once
-//! (no `musttail` call, neither of it nor in it, and none that returns twice; no invoke in it may return twice, as what
-//! its landing pad would go on with is not one thing). If all calls of a function hand over, it is *always* entered with
-//! a path, and reads the words without a question. If others may call it, too, a caller that hands over also names it in
-//! a word, which the callee takes away ([`Entry::Open`](super::Entry::Open)). Where it is not named, it begins a path.
+//! A callee goes on with what its caller says in words of the thread's slab. A call *hands over* if it reaches the
+//! callee for certain ([`crate::unit::certain_calls`]), from a function with probes that is still there when the callee
+//! returns, once (no `musttail` call, neither of it nor in it, and none that returns twice; no invoke in it may return
+//! twice, as what its landing pad would go on with is not one thing). If all calls of a function hand over, it is
+//! *always* entered with a path, and reads the words without a question. If others may call it, too, a caller that
+//! hands over also names it in a word, which the callee takes away ([`Entry::Open`](super::Entry::Open)). Where it is
+//! not named, it begins a path.
 //!
 //! Other code may run between a caller's words and the callee that reads them: a signal handler, also one of a library
 //! that calls back, or hooks that the compiler puts where functions begin and end. So what others may enter saves the
@@ -74,17 +75,20 @@ pub fn entered(functions: &[Option<FunctionInput<'_>>]) -> Vec<Entered> {
     functions.iter().map(|at| at.as_ref().map_or(Entered::Alone, of)).collect()
 }
 
-/// The functions of which a path may have executed something that was under way in one of these: all that crossed calls
-/// join to them, in either direction. One flag per function.
+/// The functions of which a lost path may have executed something, where one may be lost in each of these: all that
+/// crossed calls join to them, in either direction, and the callees whose paths the caller counts when they return. One
+/// flag per function.
 #[must_use]
 pub fn joined(keys: &[&FunctionKey], lost: impl IntoIterator<Item = FunctionId>) -> Vec<bool> {
     let mut neighbours: Vec<Vec<usize>> = vec![Vec::new(); keys.len()];
     for (caller, key) in keys.iter().enumerate() {
         for &(_, at) in &key.calls {
-            let AtCall::Cross(callee) = at else { continue };
-            if callee.index() < keys.len() {
-                neighbours[caller].push(callee.index());
-                neighbours[callee.index()].push(caller);
+            let Some(callee) = at.callee().map(FunctionId::index).filter(|&callee| callee < keys.len()) else {
+                continue;
+            };
+            neighbours[caller].push(callee);
+            if matches!(at, AtCall::Cross(_)) {
+                neighbours[callee].push(caller);
             }
         }
     }
@@ -99,21 +103,24 @@ pub fn joined(keys: &[&FunctionKey], lost: impl IntoIterator<Item = FunctionId>)
 }
 
 /// The functions that keep the words that pass paths, one flag per function: code that we don't see may enter them, and
-/// they write the words. All other functions that they call do that by themselves, and so does what is called in tail
-/// position, when the words have been given back.
+/// they write the words, or call functions that do so and that no such code may enter. All other functions that they
+/// call keep them by themselves, and so does what is called in tail position, when the words have been given back.
 #[must_use]
 pub fn keeps_words(functions: &[Option<FunctionInput<'_>>], keys: &[FunctionKey]) -> Vec<bool> {
     let stays = |&(caller, call): &(FunctionId, CallId)| {
         let at = functions.get(caller.index()).and_then(Option::as_ref);
         at.and_then(|at| at.function.calls.get(call)).is_some_and(|call| !call.must_tail)
     };
-    let keeps = |(at, key): (&Option<FunctionInput<'_>>, &FunctionKey)| {
-        let writes = key.calls.iter().any(|(_, at)| at.callee().is_some());
+    let mut writes: Vec<bool> = keys.iter().map(|key| key.calls.iter().any(|(_, at)| at.callee().is_some())).collect();
+    for at in functions.iter().flatten().filter(|at| at.only_callers) {
+        at.callers.iter().for_each(|(caller, _)| writes[caller.index()] = true);
+    }
+    let keeps = |(writes, at): (bool, &Option<FunctionInput<'_>>)| {
         let unseen =
             |at: &FunctionInput<'_>| !at.only_callers || at.callers.is_empty() || !at.callers.iter().all(stays);
         writes && at.as_ref().is_some_and(unseen)
     };
-    functions.iter().zip(keys).map(keeps).collect()
+    writes.into_iter().zip(functions).map(keeps).collect()
 }
 
 /// Can the caller read behind the call what the callee has just written there?

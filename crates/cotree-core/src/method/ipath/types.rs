@@ -129,9 +129,9 @@ impl From<Hybrid> for IpathOptions {
             Hybrid::Leaf => Strategy::Leaf,
             Hybrid::File => Strategy::File,
             Hybrid::Local => Strategy::Local,
-            Hybrid::Budget(budget) => return Self { budget, function: budget, ..Self::default() },
+            Hybrid::Budget(budget) => return Self { budget, function: budget, descents: 0, ..Self::default() },
         };
-        Self { strategy, ..Self::default() }
+        Self { strategy, descents: 0, ..Self::default() }
     }
 }
 
@@ -144,13 +144,22 @@ pub struct IpathOptions {
     pub budget: u64,
     /// The most paths through a function and its callees, where that can be.
     pub function: u64,
+    /// The most paths of the unit where they descend by calls that they do not cross ([`AtCall::Descend`]); 0: they
+    /// never do.
+    pub descents: u64,
     /// The most paths that are counted in words of the slab.
     pub array: u64,
 }
 
 impl Default for IpathOptions {
     fn default() -> Self {
-        Self { strategy: Strategy::All, budget: MOST_PATHS, function: MOST_OF_FUNCTION, array: ARRAY }
+        Self {
+            strategy: Strategy::All,
+            budget: MOST_PATHS,
+            function: MOST_OF_FUNCTION,
+            descents: MOST_PATHS,
+            array: ARRAY,
+        }
     }
 }
 
@@ -191,6 +200,9 @@ impl Entry {
 pub enum AtCall {
     /// The path goes on in the callee, and comes back from there.
     Cross(FunctionId),
+    /// The path up to the call is the context of the callee's paths, which end there at the latest where the callee
+    /// returns. The caller's path runs on past the call.
+    Descend(FunctionId),
     /// The path runs on past the call (a summary edge: Melski & Reps 1998, §3.2, Transformation 3). The caller has the
     /// callee, which all other calls cross into, begin a path of its own.
     Begin(FunctionId),
@@ -206,15 +218,24 @@ impl AtCall {
     #[must_use]
     pub const fn callee(self) -> Option<FunctionId> {
         match self {
-            Self::Cross(callee) | Self::Begin(callee) => Some(callee),
+            Self::Cross(callee) | Self::Descend(callee) | Self::Begin(callee) => Some(callee),
             Self::Pass | Self::Cut => None,
         }
     }
 
-    /// Does the path run on past the call without the callee?
+    /// The callee whose paths know how it was called.
+    #[must_use]
+    pub const fn entered(self) -> Option<FunctionId> {
+        match self {
+            Self::Cross(callee) | Self::Descend(callee) => Some(callee),
+            Self::Begin(_) | Self::Pass | Self::Cut => None,
+        }
+    }
+
+    /// Does the caller's path run on past the call without what the callee does?
     #[must_use]
     pub const fn runs_on(self) -> bool {
-        matches!(self, Self::Begin(_) | Self::Pass)
+        matches!(self, Self::Descend(_) | Self::Begin(_) | Self::Pass)
     }
 }
 

@@ -9,7 +9,7 @@ use std::mem::offset_of;
 
 pub(super) fn describe(layout: &Layout, mut put: impl FnMut(usize, &[u8])) {
     put(offset_of!(UnitDescriptor, counts_paths), &1u32.to_le_bytes());
-    if let MethodTables::Ipath(IpathTables { words, handlers: Some(handlers), .. }) = &layout.tables {
+    if let MethodTables::Ipath(IpathTables { words, handlers, .. }) = &layout.tables {
         put(offset_of!(UnitDescriptor, addressee_word), &(words + u64::from(ADDRESSEE.0)).to_le_bytes());
         put(offset_of!(UnitDescriptor, handler_words), &handlers.to_le_bytes());
     }

@@ -1,6 +1,5 @@
 //! What event counts ask of functions: which calls keep their frames, and who is the outermost activation.
 
-use super::MethodPart;
 use super::counters::PromotedCounters;
 use super::lowering::MethodLowering;
 use crate::extract::FunctionIr;
@@ -9,7 +8,7 @@ use crate::lower::code::Code;
 use crate::lower::landing_pad::LandingPad;
 use crate::module::Module;
 use cotree_core::ids::{Block, Counter, Word};
-use cotree_core::method::events::counters_of;
+use cotree_core::method::events::{EventPlan, counters_of};
 use cotree_core::plan::FunctionPlan;
 use cotree_core::probe::{OutermostStep, Place, PlacedProbe, Probe};
 use cotree_rt::layout::OUTERMOST;
@@ -18,8 +17,7 @@ use llvm_sys::LLVMIntPredicate;
 /// Keeps the code generator from making a jump of calls whose activation must be seen if they do not come back, and
 /// functions from sharing a frame whose outermost activations are known by it. To be called while the function's calls
 /// are as they were extracted.
-pub(in crate::lower) fn keep_frames(module: &Module, ir: &FunctionIr<'_>, part: MethodPart<'_>) {
-    let MethodPart::Events(plan, _) = part else { return };
+pub(super) fn keep_frames(module: &Module, ir: &FunctionIr<'_>, plan: &EventPlan) {
     let calls = plan.framed.iter().filter_map(|call| ir.calls.get(call.index()).copied());
     calls.filter_map(Instruction::as_call).for_each(|call| call.keep_frame());
     if plan.own_frame {

@@ -13,7 +13,9 @@ mod registers;
 pub(super) mod trace;
 
 use super::code::Code;
+use crate::extract::FunctionIr;
 use crate::ir::Instruction;
+use crate::module::Module;
 use cotree_core::ids::FunctionId;
 use cotree_core::method::events::EventPlan;
 use cotree_core::method::{MethodPlan, MethodTables};
@@ -38,6 +40,14 @@ pub enum MethodPart<'a> {
 }
 
 impl<'a> MethodPart<'a> {
+    /// Sees to it that activations have frames of their own where the method tells them apart by these. Instructions
+    /// are as they were extracted.
+    pub(in crate::lower) fn keep_frames(self, module: &Module, ir: &FunctionIr<'_>) {
+        if let Self::Events(plan, _) = self {
+            events::keep_frames(module, ir, plan);
+        }
+    }
+
     /// The part of one function of the unit. `recording`: how a trace is recorded.
     pub(crate) fn of(
         plan: &'a MethodPlan,

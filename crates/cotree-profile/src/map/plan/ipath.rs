@@ -29,6 +29,7 @@ mod at_call {
     pub(super) const BEGIN: u64 = 1;
     pub(super) const CROSS: u64 = 2;
     pub(super) const PASS: u64 = 3;
+    pub(super) const DESCEND: u64 = 4;
 }
 
 pub(super) fn write(unit: &UnitIpathPlan, w: &mut Writer) {
@@ -62,6 +63,7 @@ pub(super) fn write(unit: &UnitIpathPlan, w: &mut Writer) {
                 AtCall::Begin(_) => at_call::BEGIN,
                 AtCall::Cross(_) => at_call::CROSS,
                 AtCall::Pass => at_call::PASS,
+                AtCall::Descend(_) => at_call::DESCEND,
             };
             w.put(Stream::IpathCall, kind);
             if let Some(callee) = at.callee() {
@@ -106,7 +108,7 @@ fn read_key(r: &mut Reader<'_>) -> Result<FunctionKey, MapError> {
     for _ in 0..count {
         last = r.get_step(Stream::IpathCall, last)?;
         let kind = r.get(Stream::IpathCall)?;
-        if matches!(kind, at_call::BEGIN | at_call::CROSS) {
+        if matches!(kind, at_call::BEGIN | at_call::CROSS | at_call::DESCEND) {
             callee = r.get_step(Stream::IpathCallee, callee)?;
         }
         let at = match kind {
@@ -114,6 +116,7 @@ fn read_key(r: &mut Reader<'_>) -> Result<FunctionKey, MapError> {
             at_call::BEGIN => AtCall::Begin(FunctionId(callee)),
             at_call::PASS => AtCall::Pass,
             at_call::CROSS => AtCall::Cross(FunctionId(callee)),
+            at_call::DESCEND => AtCall::Descend(FunctionId(callee)),
             _ => return Err(MapError::Invalid("no such thing happens to a path at a call")),
         };
         calls.push((CallId(last), at));

@@ -381,7 +381,8 @@ fn ipath_for((number, function): (usize, &&Function), functions: usize, seed: u6
         match bit(call.index()) {
             0 => None,
             1 => Some((call, if callee.0 & 1 == 0 { AtCall::Cut } else { AtCall::Pass })),
-            2 => Some((call, AtCall::Begin(callee))),
+            2 if callee.0 & 1 == 0 => Some((call, AtCall::Begin(callee))),
+            2 => Some((call, AtCall::Descend(callee))),
             _ => Some((call, AtCall::Cross(callee))),
         }
     };

@@ -12,6 +12,8 @@ use std::collections::{BTreeMap, HashMap};
 pub enum Reason {
     /// Paths go on in the callee and come back.
     Crossed,
+    /// Paths go on in the callee and end there; the caller's run on past the call.
+    OneWay,
     /// The call closes a cycle of calls: its callee begins a path of its own.
     Recursive,
     /// There would be more paths than numbers, or the strategy leaves the call out.
@@ -31,8 +33,9 @@ pub enum Reason {
 
 impl Reason {
     /// All reasons, in the order in which they are told.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Crossed,
+        Self::OneWay,
         Self::Recursive,
         Self::LeftOut,
         Self::CallersUnknown,
@@ -47,6 +50,7 @@ impl Reason {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Crossed => "crossed",
+            Self::OneWay => "one_way",
             Self::Recursive => "recursive",
             Self::LeftOut => "left_out",
             Self::CallersUnknown => "callers_unknown",
@@ -62,6 +66,7 @@ impl Reason {
     pub const fn words(self) -> &'static str {
         match self {
             Self::Crossed => "crossed",
+            Self::OneWay => "crossed on the way in only",
             Self::Recursive => "recursive",
             Self::LeftOut => "left out, so that numbers fit",
             Self::CallersUnknown => "callee not certain",
@@ -120,6 +125,7 @@ pub fn by_reason(of: &IpathUnit<'_>) -> BTreeMap<Reason, Calls> {
             let callee = facts.callee_name().and_then(|name| find(module, name));
             let reason = match (at, callee) {
                 (Some(AtCall::Cross(_)), _) => Reason::Crossed,
+                (Some(AtCall::Descend(_)), _) => Reason::OneWay,
                 (Some(AtCall::Cut), _) => Reason::ReturnsTwice,
                 _ if facts.callee == Callee::Indirect => Reason::Pointer,
                 (_, Some(callee)) => match &of.plan.functions[callee.index()].key {

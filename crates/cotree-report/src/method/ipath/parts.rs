@@ -52,7 +52,7 @@ pub fn path_parts(unit: &Unit<'_>, numbering: &Numbering, steps: &[Step]) -> Vec
                 let Some(numbers) = numbering.of(function) else { continue };
                 follower.along(function, numbers.graph.role(arc), context);
             }
-            Step::Call(function, call, callee) => {
+            Step::Call(function, call, callee) | Step::Descend(function, call, callee) => {
                 follower.until(function, call);
                 follower.chain.push((function, call));
                 follower.depth += 1;
@@ -170,7 +170,12 @@ impl Follower<'_> {
                     part.visits.pop();
                 }
             }
-            Role::Return(_) | Role::EndOnEdge(_) | Role::Inside(_) | Role::ToDispatch(_) | Role::Cross(..) => {}
+            Role::Return(_)
+            | Role::EndOnEdge(_)
+            | Role::Inside(_)
+            | Role::ToDispatch(_)
+            | Role::Cross(..)
+            | Role::Descend(..) => {}
         }
     }
 }

@@ -190,7 +190,7 @@ impl<'a> Across<'a> {
             let mut open = Vec::new();
             for step in &steps {
                 match *step {
-                    Step::Call(caller, call, _) => open.push((caller, call)),
+                    Step::Call(caller, call, _) | Step::Descend(caller, call, _) => open.push((caller, call)),
                     Step::Return(..) => _ = open.pop(),
                     Step::Start(..) | Step::Along(..) => {}
                 }

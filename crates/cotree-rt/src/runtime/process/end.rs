@@ -197,7 +197,7 @@ fn note_unforeseen_handlers() {
         if !seen && unit::is_traced() {
             current::flag(Flags::TRACE_LOST);
         }
-        if !seen && (unit::measures_calls() || unit::names_callees()) {
+        if !seen && (unit::measures_calls() || unit::passes_paths()) {
             current::flag(Flags::HANDLERS_MIXED);
         }
         if !unit::foresees_handlers() {

@@ -121,5 +121,5 @@ extern "C" fn handler_ends(frame: u64, left: bool) {
 }
 
 extern "C" fn traced() -> bool {
-    unit::is_traced() || unit::measures_calls() || unit::names_callees()
+    unit::is_traced() || unit::measures_calls() || unit::passes_paths()
 }

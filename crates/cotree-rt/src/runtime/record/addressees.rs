@@ -1,7 +1,8 @@
 //! Paths across functions (Melski & Reps 1998, §9.2.1): whom callers have named when signal handlers begin.
 //!
-//! A caller names the function for which it leaves a path in words of the slab. A handler may begin before that function
-//! reads them, and may call it. So there is no name while the handler runs, and it comes back when the handler ends.
+//! A caller names the function for which it leaves a path in words of the slab. A handler may begin before that
+//! function reads them, and may call it. So there is no name while the handler runs, and it comes back when the handler
+//! ends.
 
 use super::handler_stack::HandlerStack;
 use super::{Child, Recorder};
@@ -13,7 +14,8 @@ use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 /// The recorder.
 pub struct Addressees;
 
-/// A child was forked in a handler, whose beginning its words do not know.
+/// A child was forked in a handler, which may have interrupted a call between the callee's return and the caller that
+/// reads the path; nor do the words of the child know of the handler's beginning.
 static FORKED_IN_HANDLER: AtomicBool = AtomicBool::new(false);
 
 impl Recorder for Addressees {
@@ -27,7 +29,7 @@ impl Recorder for Addressees {
     }
 
     fn begin(front: *mut u8) {
-        if unit::names_callees() && FORKED_IN_HANDLER.swap(false, Relaxed) {
+        if unit::passes_paths() && FORKED_IN_HANDLER.swap(false, Relaxed) {
             // SAFETY: the header page, which nobody else knows yet.
             unsafe { (*front.cast::<RawHeader>()).flags |= Flags::HANDLERS_MIXED };
         }
@@ -70,8 +72,8 @@ impl Recorder for Addressees {
     }
 }
 
-/// The handlers of a thread and the word with the name; `None` if callers name nobody.
+/// The handlers of a thread and the word with the name; `None` if paths do not pass between functions.
 #[inline(always)]
 fn handlers(slab: impl FnOnce() -> *mut u64) -> Option<(HandlerStack, u64)> {
-    unit::names_callees().then(|| (HandlerStack::new(slab(), 1), unit::descriptor().addressee_word))
+    unit::passes_paths().then(|| (HandlerStack::new(slab(), 1), unit::descriptor().addressee_word))
 }

@@ -48,8 +48,8 @@ impl HandlerStack {
         self.set_depth(0);
     }
 
-    /// A handler begins with that frame. Returns how many are around it, and the first of its words; `None` if there are
-    /// too many handlers, which the profile says then.
+    /// A handler begins with that frame. Returns how many are around it, and the first of its words; `None` if there
+    /// are too many handlers, which the profile says then.
     pub fn begin(self, frame: u64) -> Option<(u64, u64)> {
         let depth = self.depth();
         if depth >= HandlerWord::MOST {

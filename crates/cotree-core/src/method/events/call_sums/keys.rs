@@ -73,7 +73,7 @@ pub struct FunctionCounters {
     pub calls: Vec<Option<SumCounters>>,
     /// What adds up the events of its outermost activations.
     pub outermost: Option<OutermostCounters>,
-    /// The same of each call.
+    /// What adds up the events of the outermost activations of each call.
     pub outermost_calls: Vec<Option<OutermostCounters>>,
 }
 

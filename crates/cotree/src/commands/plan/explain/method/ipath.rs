@@ -29,6 +29,9 @@ pub(super) fn write(
         match at {
             AtCall::Cross(id) => writeln!(out, "  {call}: paths go on in {}", callee(id))?,
             AtCall::Begin(id) => writeln!(out, "  {call}: the path runs on past it, and one begins in {}", callee(id))?,
+            AtCall::Descend(id) => {
+                writeln!(out, "  {call}: the path runs on past it, and is the context of those of {}", callee(id))?;
+            }
             AtCall::Pass => writeln!(out, "  {call}: the path runs on past it")?,
             AtCall::Cut => writeln!(out, "  {call}: the path ends, and one begins behind it")?,
         }
