@@ -1,5 +1,6 @@
 //! Chooses the calls by which paths only descend: those that are not crossed, the most frequent first, as long as there
-//! are numbers for all paths.
+//! are numbers for all paths. One call of a function with many branches may take more numbers than a thousand others. So
+//! those that take few come before those that take more.
 //!
 //! Where a path descends, the number of paths from the caller grows by that of the callee times the number of paths to
 //! the call. It does not multiply what is behind the call, as crossing does. So there is room for many more calls.
@@ -9,6 +10,9 @@ use super::psi_rho::{MOST_LENGTH, PsiRho};
 use super::supergraph::Crossing;
 use crate::ids::FunctionId;
 use std::collections::BTreeMap;
+
+/// Each call is tried with these shares of all numbers: that is how many it may take.
+const SHARES: [f64; 4] = [1e-9, 1e-6, 1e-3, 1.0];
 
 /// A function with the calls that are crossed.
 pub(super) struct Caller {
@@ -62,10 +66,13 @@ pub(super) fn choose(
     }
     unit.total = unit.state.iter().map(|state| state.paths).sum();
     candidates.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2.call).cmp(&(b.1, b.2.call))));
-    for (_, caller, crossing, link) in candidates {
-        if unit.descend(link, crossing.callee) {
-            chosen[caller.index()].push(crossing);
-        }
+    for share in SHARES {
+        unit.share = limit as f64 * share;
+        candidates.retain(|&(_, caller, crossing, link)| {
+            let descends = unit.descend(link, crossing.callee);
+            chosen[caller.index()].extend(descends.then_some(crossing));
+            !descends
+        });
     }
     chosen.iter_mut().for_each(|calls| calls.sort_unstable_by_key(|crossing| crossing.call));
     chosen
@@ -113,6 +120,8 @@ struct Unit {
     /// The paths of all functions.
     total: f64,
     limit: f64,
+    /// How many paths a call may add.
+    share: f64,
 }
 
 impl Unit {
@@ -127,6 +136,7 @@ impl Unit {
             total: 0.0,
             // Numbers are exact, and these sums are not.
             limit: limit as f64 * 0.99,
+            share: 0.0,
         }
     }
 
@@ -147,7 +157,8 @@ impl Unit {
             let before = self.state[function.index()];
             let after = State { paths: before.paths + by.paths, length: before.length.max(by.length) };
             total += by.paths;
-            if total.is_nan() || total > self.limit || after.length > MOST_LENGTH {
+            let many = total > self.limit || total - self.total > self.share;
+            if total.is_nan() || many || after.length > MOST_LENGTH {
                 return false;
             }
             changed.push((function, after));
