@@ -1,6 +1,6 @@
 //! Chooses the calls by which paths only descend: those that are not crossed, the most frequent first, as long as there
-//! are numbers for all paths. One call of a function with many branches may take more numbers than a thousand others. So
-//! those that take few come before those that take more.
+//! are numbers for all paths. One call of a function with many branches may take more numbers than a thousand others.
+//! So those that take few come before those that take more.
 //!
 //! Where a path descends, the number of paths from the caller grows by that of the callee times the number of paths to
 //! the call. It does not multiply what is behind the call, as crossing does. So there is room for many more calls.
