@@ -351,6 +351,15 @@ impl Probe {
         [first, second, None].into_iter().flatten()
     }
 
+    /// The table in which it counts a path, if it counts one.
+    #[must_use]
+    pub const fn table(&self) -> Option<Table> {
+        match *self {
+            Self::CountPath(table, ..) | Self::CountPathUnless { table, .. } => Some(table),
+            _ => None,
+        }
+    }
+
     /// The closing of the probe and its counter, if it is a closing.
     #[must_use]
     pub fn closing(&self) -> Option<(Counter, Closing)> {

@@ -10,7 +10,7 @@ use cotree_core::method::ipath::graph::Role;
 use cotree_core::method::ipath::numbering::{Numbering, Shape};
 use cotree_core::method::ipath::supergraph::FunctionInput;
 use cotree_core::method::ipath::{
-    self, AtCall, Ended, Entry, IpathMethod, IpathOptions, NOTED, Strategy as Which, UnitIpathPlan,
+    self, AtCall, Ended, Entry, IN_ARRAY, IpathMethod, IpathOptions, NOTED, Strategy as Which, UnitIpathPlan,
 };
 use cotree_core::method::path::classes::{Class, EdgeClasses};
 use cotree_core::method::path::cuts::necessary;
@@ -119,9 +119,12 @@ fn methods() -> impl Strategy<Value = (IpathMethod, IpathOptions)> {
     let budget = prop_oneof![3 => Just(ipath::MOST_PATHS), 1 => 100..100_000u64];
     // With few paths per function paths descend where they would have crossed.
     let function = prop_oneof![Just(IpathOptions::default().function), Just(3), Just(20)];
-    (method, strategy, budget, function, any::<bool>()).prop_map(|(method, strategy, budget, function, descends)| {
+    let flags = (any::<bool>(), any::<bool>());
+    (method, strategy, budget, function, flags).prop_map(|(method, strategy, budget, function, (descends, few))| {
         let descents = if descends { budget } else { 0 };
-        (method, IpathOptions { strategy, budget, function, descents, ..IpathOptions::default() })
+        // With few words most paths are counted by hashing.
+        let array = if few { 5 } else { IpathOptions::default().array };
+        (method, IpathOptions { strategy, budget, function, descents, array })
     })
 }
 
@@ -326,6 +329,12 @@ proptest! {
             return Ok(());
         }
         let outcome = program.process().with_plans(&plan.functions).run(&script).unwrap();
+        // What is counted in words has one.
+        for function in (0..program.functions.len()).map(FunctionId::new) {
+            for &(table, number) in outcome.counts(function).paths.keys() {
+                prop_assert!(table != IN_ARRAY || number.cast_unsigned() < plan.array, "{number} of {}", plan.array);
+            }
+        }
         let shapes = shapes(&program);
         let early: Vec<EarlyExits> = outcome.truth.functions.iter().map(|truth| truth.early()).collect();
         let counts = counts(&outcome, &program);

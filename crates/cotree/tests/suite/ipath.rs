@@ -316,6 +316,30 @@ int main(void) {{ int s = 0; for (int i = 0; i < 40; i++) s += many(i); return s
     );
 }
 
+/// A function with too many paths for words counts them by hashing, also where nobody has said with which path it is
+/// called.
+#[test]
+fn functions_that_others_call_count_by_hashing() {
+    let branches: String = (0..18).map(|bit| format!("  if (n & {}) sink++; else sink--;\n", 1 << bit)).collect();
+    let source = format!(
+        "volatile int sink;
+__attribute__((noinline)) int many(int n) {{
+{branches}  return n;
+}}
+int (*volatile pointer)(int) = many;
+int main(void) {{ int s = 0; for (int i = 0; i < 40; i++) s += many(i) + pointer(i * i); return s == 7; }}
+"
+    );
+    let project = Project::new(&[("p.c", &source)]);
+    for (method, level) in [("ipath", "-O0"), ("ipath", "-O1"), ("ipath-piecewise", "-O0"), ("ipath-hybrid", "-O0")] {
+        let unit = paths(&project, &format!("{method} --verify cc {level}"));
+        let said = project.ok("verify --strict p.cotree");
+        assert!(said.contains("0 functions not vouched for, 0 counts differ"), "{method} {level}: {said}");
+        let made = |reason: &str| unit["calls"][reason]["made"].as_u64().expect("a number");
+        assert_eq!(made("pointer"), 40, "{method} {level}: {unit}");
+    }
+}
+
 /// A library's own functions may be replaced where it exports them, and not where it hides them.
 #[test]
 fn hidden_functions_of_libraries_are_crossed() {

@@ -2,7 +2,6 @@
 
 use super::types::{ANY, IpathPlan, UnitIpathPlan, WORDS};
 use crate::method::path::PATH_CACHE;
-use crate::probe::Probe;
 use crate::slab::{MOST_HANDLERS, Words};
 
 /// Where the paths of a unit are counted and passed between functions.
@@ -26,7 +25,7 @@ pub(crate) fn lay_out(unit: &UnitIpathPlan, words: &mut Words) -> IpathTables {
     words.end_counters();
     let first = words.take(WORDS);
     let handlers = words.take(1 + 2 * MOST_HANDLERS);
-    let hashes = |plan: &IpathPlan| plan.probes.iter().any(|placed| matches!(placed.probe, Probe::CountPath(ANY, ..)));
+    let hashes = |plan: &IpathPlan| plan.probes.iter().any(|placed| placed.probe.table() == Some(ANY));
     let caches = unit.functions.iter().map(|plan| hashes(plan).then(|| words.take(PATH_CACHE))).collect();
     IpathTables { words: first, handlers, array, caches }
 }

@@ -115,10 +115,10 @@ impl<'a, 'm> CallPathRegisters<'a, 'm> {
     /// Where the path is counted whose number is the sum of a register and a constant.
     fn counted(&self, code: &Code<'_, 'm>, anywhere: bool, register: Reg, plus: i64) -> Counted<'m> {
         let (counters, IpathTables { array, caches, .. }) = (&code.counters, self.paths.tables);
-        let cache = caches[self.paths.function.index()].filter(|_| anywhere);
-        let Some(cache) = cache else {
+        if !anywhere {
             return Counted::Word(self.linear(counters, register, 1, plus.wrapping_add(array.cast_signed())));
-        };
+        }
+        let cache = caches[self.paths.function.index()].expect("functions that count anywhere have a cache");
         let constant = |value: u64| counters.int64.signed(value.cast_signed());
         Counted::Anywhere([
             self.linear(counters, register, 1, plus),
