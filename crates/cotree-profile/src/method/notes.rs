@@ -69,6 +69,7 @@ pub(crate) fn counts_missing(plan: &MethodPlan, flags: Flags) -> bool {
         | MethodPlan::Traces(_)
         | MethodPlan::Events(_) => false,
         // Registers of abandoned activations use the same tables as paths.
-        MethodPlan::Paths(_) | MethodPlan::Ipath(_) => flags.has(Flags::PATHS_MISSING),
+        MethodPlan::Paths(_) => flags.has(Flags::PATHS_MISSING),
+        MethodPlan::Ipath(_) => flags.has(Flags::PATHS_MISSING) || flags.has(Flags::HANDLERS_MIXED),
     }
 }

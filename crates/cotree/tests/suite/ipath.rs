@@ -197,6 +197,40 @@ int main(void) { install(back); for (int i = 0; handled < 2000; i++) sink += lea
     }
 }
 
+/// The runtime does not see a handler begin that a system call has installed. Where it is a function that others name,
+/// no path is vouched for.
+#[test]
+fn handlers_that_nobody_sees_leave_doubt() {
+    let source = r#"
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+volatile int sink, handled;
+struct action { void (*handler)(int); unsigned long flags; void (*restorer)(void); unsigned long mask; };
+__asm__(".text\nback: mov $15, %eax\n syscall\n");
+extern void back(void);
+__attribute__((noinline)) void f(int n) { if (n == SIGALRM) handled++; else sink++; }
+int main(void) {
+  struct action action = { f, 0x04000000, back, 0 };
+  register long size __asm__("r10") = 8;
+  long result;
+  __asm__ volatile("syscall" : "=a"(result)
+    : "a"((long)SYS_rt_sigaction), "D"((long)SIGALRM), "S"(&action), "d"(0L), "r"(size) : "rcx", "r11", "memory");
+  struct itimerval often = { { 0, 70 }, { 0, 70 } }, never = { { 0, 0 }, { 0, 0 } };
+  setitimer(ITIMER_REAL, &often, 0);
+  while (handled < 1000) f(0);
+  setitimer(ITIMER_REAL, &never, 0);
+  return result != 0;
+}
+"#;
+    let project = Project::new(&[("p.c", source)]);
+    let unit = paths(&project, "ipath cc -O1");
+    assert_eq!(unit["exact"], false, "{unit}");
+    let text = project.ok("paths p.cotree");
+    let notes = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(notes.contains("paths of a signal handler may go on with those that it interrupted"), "{text}");
+}
+
 /// The compiler calls hooks before a function has read what its caller says, and behind what it has written.
 #[test]
 fn hooks_where_functions_begin_and_end_run_what_paths_cross() {
