@@ -33,7 +33,8 @@ const struct {
     uint64_t trace_word, trace_ring, trace_off;
     uint64_t event_kinds, event_words, query_words, event_limits;
     uint64_t call_sums, handler_words;
+    uint64_t outermost_words, outermost_count, outermost_sums, most_hidden, addressee_word;
     const char *file_pattern;
 } __cotree_unit __attribute__((visibility("hidden"))) = {
-    1, UNIT_THREADED, {0xAB, 1, 2, 3}, __cotree_counters, COUNTERS, 256, UNIT_NAME, UNIT_EXECUTABLE, UNIT_CACHES > 0, UNIT_CACHES, 0, 0, 0, 0,
+    2, UNIT_THREADED, {0xAB, 1, 2, 3}, __cotree_counters, COUNTERS, 256, UNIT_NAME, UNIT_EXECUTABLE, UNIT_CACHES > 0, UNIT_CACHES, 0, 0, 0, 0,
     UNIT_PATH_WORDS, 0, 1, THREAD_WORD_COUNTER > 0, &thread_word_counters};
