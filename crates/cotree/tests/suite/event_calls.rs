@@ -134,13 +134,16 @@ fn profiles(project: &Project) -> Vec<String> {
     names.filter(|name| name.ends_with(".cotree")).collect()
 }
 
-/// Per function, what happened while it was under way.
+/// Per function, what happened while it was under way. One that calls what returns twice may count several times, and
+/// says so.
 fn inclusive(unit: &Value, kind: &str) -> BTreeMap<String, u64> {
     let functions = unit["functions"].as_array().expect("functions").iter();
     let own = functions.filter_map(|function| {
         let events = function["events"]["inclusive"][kind].as_u64()?;
-        assert_ne!(function["events"]["repeats"], true, "{function}");
-        Some((function["symbol"].as_str().expect("a symbol").to_owned(), events))
+        let symbol = function["symbol"].as_str().expect("a symbol").to_owned();
+        let repeats = function["events"]["repeats"] == true;
+        assert_eq!(repeats, symbol == "jump", "{function}");
+        (!repeats).then_some((symbol, events))
     });
     own.collect()
 }
@@ -177,7 +180,9 @@ fn recursion_counts_once() {
                     let instructions = inclusive(unit, "instructions");
                     assert!(instructions.values().all(|&own| own <= total), "{instructions:?} of {total}");
                     let found = inclusive(unit, "allocations");
-                    truth.iter().all(|(name, events)| found.get(name).copied().unwrap_or(0) == *events)
+                    truth
+                        .iter()
+                        .all(|(name, events)| name == "jump" || found.get(name).copied().unwrap_or(0) == *events)
                 };
                 assert!(profiles(&project).iter().any(matches), "{level} {more} {argument}: {truth:?}");
             }
