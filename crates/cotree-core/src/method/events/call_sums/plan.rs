@@ -62,8 +62,8 @@ pub(in crate::method::events) fn plan_unit(
     for (number, plan) in functions.iter().enumerate().filter(|(_, plan)| plan.is_counted()) {
         let complete = plan.queries.iter().all(|queries| queries.returned == 0);
         let key = &mut keys[number];
-        // Where a call returns twice, an activation may come back to life that was not the outermost one: it is told that
-        // the function may count several times.
+        // Where a call returns twice, an activation may come back to life that was not the outermost one. Then the
+        // function is told to count several times.
         let again_alive = planner.facts_of(number).calls.iter().any(|call| call.returns_twice);
         key.outermost = complete && components.is_recursive(number) && !again_alive;
         for (call, facts) in planner.facts_of(number).calls.numbered() {
