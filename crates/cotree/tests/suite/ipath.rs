@@ -350,6 +350,43 @@ int main(void) {{ int s = 0; for (int i = 0; i < 40; i++) s += many(i); return s
     );
 }
 
+/// Calls of a function that is declared to have no effect stay where they are: a name that a caller has left for it
+/// must not wait for the next call from elsewhere.
+#[test]
+fn calls_of_functions_without_effect_are_made() {
+    let main = r#"
+#include <stdio.h>
+extern int triple(int) __attribute__((const));
+extern int leaf(int);
+extern int (*volatile pointer)(int);
+int main(void) {
+  int s = 0;
+  for (int i = 0; i < 300; i++) {
+    triple(i);
+    if (triple(i & 3) != triple(i & 3)) s++;
+    s += leaf(i);
+    if (i % 3 == 0) s += pointer(i) + triple(7);
+  }
+  printf("%d\n", s);
+  return 0;
+}
+"#;
+    let other = r#"
+__attribute__((const, noinline)) int triple(int n) { if (n & 1) return n * 3; return n; }
+__attribute__((noinline)) int leaf(int n) { if (n & 2) return triple(n); return triple(n + 1) + 1; }
+int (*volatile pointer)(int) = triple;
+"#;
+    let project = Project::new(&[("p.c", main), ("q.c", other)]);
+    for options in ["ipath --verify cc -O2", "ipath --verify cc -O3 -fPIC -rdynamic", "ipath-piecewise --verify cc -O1"]
+    {
+        project.ok(&format!("--profile {options} -g -w -o p p.c q.c"));
+        let output = succeed(project.command(project.path("p")).env("COTREE_FILE", "p.cotree"));
+        assert_eq!(output, "122100\n", "{options}");
+        let said = project.ok("verify --strict p.cotree");
+        assert!(said.contains("0 functions not vouched for, 0 counts differ"), "{options}: {said}");
+    }
+}
+
 /// A function with too many paths for words counts them by hashing, also where nobody has said with which path it is
 /// called.
 #[test]
