@@ -10,25 +10,20 @@
 
 use super::handler_stack::HandlerStack;
 use super::outermost::Outermost;
-use super::{Activation, Child, Recorder, early};
+use super::slab_words::SlabWords;
+use super::{Activation, Recorder, early};
 use crate::layout::{Flags, INTERRUPTED, RawHeader, total_of};
 use crate::runtime::file::current;
 use crate::runtime::file::early_table::count_in;
 use crate::runtime::os::sys;
 use crate::runtime::slabs::copy::ProfileCopy;
 use crate::runtime::{slabs, unit};
-use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// The recorder.
 pub struct CallSums;
 
-/// A child was forked in a handler, whose beginning its counters do not know.
-static FORKED_IN_HANDLER: AtomicBool = AtomicBool::new(false);
-
 impl Recorder for CallSums {
     type Destination = Option<Totals>;
-
-    const LASTING_FLAGS: Flags = Flags::HANDLERS_MIXED;
 
     #[inline(always)]
     fn walk_begins() -> Option<Self::Destination> {
@@ -39,20 +34,15 @@ impl Recorder for CallSums {
     fn frame(totals: Self::Destination, frame: &Activation) {
         if let Some(totals) = totals {
             totals.frame(frame, early::count);
-            Outermost::of(totals.slab).frame(frame);
+            Outermost::of(totals.words).frame(frame);
         }
     }
 
     fn begin(front: *mut u8) {
         if unit::descriptor().call_sums != 0 {
-            let mixed = if FORKED_IN_HANDLER.swap(false, Relaxed) { Flags::HANDLERS_MIXED } else { Flags::NONE };
             // SAFETY: the header page, which nobody else knows yet.
-            unsafe { (*front.cast::<RawHeader>()).flags |= Flags::CALL_SUMS | mixed };
+            unsafe { (*front.cast::<RawHeader>()).flags |= Flags::CALL_SUMS };
         }
-    }
-
-    fn forked(child: &Child) {
-        FORKED_IN_HANDLER.store(child.interrupted, Relaxed);
     }
 
     /// Comes after the recorder that gives the thread its slab.
@@ -60,8 +50,7 @@ impl Recorder for CallSums {
         if unit::threaded()
             && let Some(totals) = Totals::of(|| unit::slab_of(thread_pointer))
         {
-            totals.handlers().start();
-            Outermost::of(totals.slab).forget_all();
+            Outermost::of(totals.words).forget_all();
         }
     }
 
@@ -86,7 +75,7 @@ impl Recorder for CallSums {
             slabs::each(|slab| {
                 if let Some(totals) = Totals::of(|| slab) {
                     totals.forget();
-                    Outermost::of(slab).forget_dead();
+                    Outermost::of(totals.words).forget_dead();
                 }
             });
         }
@@ -94,7 +83,7 @@ impl Recorder for CallSums {
 
     fn frame_in_copy(copy: &mut ProfileCopy, frame: &Activation) {
         if let Some(totals) = Totals::own() {
-            Outermost::of(totals.slab).frame_in_copy(copy, frame);
+            Outermost::of(totals.words).frame_in_copy(copy, frame);
             totals.frame(frame, |address, total| {
                 if !count_in(copy.early_exits(), address, total) {
                     copy.flag(Flags::EARLY_TABLE_FULL);
@@ -107,7 +96,7 @@ impl Recorder for CallSums {
 /// The counters of events of a thread.
 #[derive(Clone, Copy)]
 pub struct Totals {
-    slab: *mut u64,
+    words: SlabWords,
     kinds: u64,
 }
 
@@ -121,7 +110,8 @@ impl Totals {
     #[inline(always)]
     fn of(slab: impl FnOnce() -> *mut u64) -> Option<Self> {
         let descriptor = unit::descriptor();
-        (descriptor.call_sums != 0).then(|| Self { slab: slab(), kinds: descriptor.event_kinds.count_ones().into() })
+        (descriptor.call_sums != 0)
+            .then(|| Self { words: SlabWords::new(slab()), kinds: descriptor.event_kinds.count_ones().into() })
     }
 
     fn frame(self, frame: &Activation, mut count: impl FnMut(u64, i64)) {
@@ -129,30 +119,22 @@ impl Totals {
             return;
         }
         for kind in 0..self.kinds {
-            let total = self.read(unit::descriptor().event_words + 2 * kind).cast_signed();
+            let total = self.words.read(unit::descriptor().event_words + 2 * kind).cast_signed();
             count(frame.address | frame.tag | total_of(kind), total.wrapping_mul(frame.delta));
         }
     }
 
     fn handlers(self) -> HandlerStack {
-        HandlerStack::new(self.slab, self.kinds)
-    }
-
-    fn read(self, word: u64) -> u64 {
-        self.handlers().read(word)
-    }
-
-    fn write(self, word: u64, value: u64) {
-        self.handlers().write(word, value);
+        HandlerStack::new(self.words, self.kinds)
     }
 
     /// A handler begins with that frame.
     fn suspend(self, frame: u64) {
         let Some((depth, kept)) = self.handlers().begin(frame) else { return };
         for kind in 0..self.kinds {
-            self.write(kept + kind, self.read(unit::descriptor().event_words + 2 * kind));
+            self.words.write(kept + kind, self.words.read(unit::descriptor().event_words + 2 * kind));
         }
-        if !Outermost::of(self.slab).hide(depth) {
+        if !Outermost::of(self.words).hide(depth) {
             current::flag(Flags::HANDLERS_MIXED);
         }
     }
@@ -162,16 +144,16 @@ impl Totals {
         let Some((own, kept)) = self.handlers().end(frame) else { return };
         for kind in 0..self.kinds {
             let up = unit::descriptor().event_words + 2 * kind;
-            let before = self.read(kept + kind);
-            let events = self.read(up).wrapping_sub(before);
-            self.write(up, before);
-            self.write(up + 1, self.read(up + 1).wrapping_sub(events));
+            let before = self.words.read(kept + kind);
+            let events = self.words.read(up).wrapping_sub(before);
+            self.words.write(up, before);
+            self.words.write(up + 1, self.words.read(up + 1).wrapping_sub(events));
         }
-        Outermost::of(self.slab).show(own);
+        Outermost::of(self.words).show(own);
     }
 
     /// All counters are zero.
     fn forget(self) {
-        self.handlers().each(|kept| (0..self.kinds).for_each(|kind| self.write(kept + kind, 0)));
+        self.handlers().each(|kept| (0..self.kinds).for_each(|kind| self.words.write(kept + kind, 0)));
     }
 }

@@ -45,6 +45,8 @@ mod queries;
 mod recorder;
 #[cfg(not(feature = "counters-alone"))]
 mod registers;
+#[cfg(not(feature = "counters-alone"))]
+mod slab_words;
 mod table;
 #[cfg(not(feature = "counters-alone"))]
 mod trace;

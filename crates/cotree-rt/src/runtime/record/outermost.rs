@@ -7,6 +7,7 @@
 //! under way ([`HiddenWord`]). In a forked child everything is that was under way in the parent.
 
 use super::Activation;
+use super::slab_words::SlabWords;
 use crate::arch::registers::Caller;
 use crate::arch::threads::thread_pointer;
 use crate::layout::{AT_LANDING_PAD, Flags, HiddenWord, INTERRUPTED, OUTERMOST};
@@ -23,35 +24,25 @@ use core::sync::atomic::{
 /// The words of a thread.
 #[derive(Clone, Copy)]
 pub struct Outermost {
-    slab: *mut u64,
+    words: SlabWords,
 }
 
 impl Outermost {
-    /// The words in a slab.
-    pub fn of(slab: *mut u64) -> Self {
-        Self { slab }
+    /// The words of a thread in its slab.
+    pub fn of(words: SlabWords) -> Self {
+        Self { words }
     }
 
     fn count() -> u64 {
         unit::descriptor().outermost_count
     }
 
-    fn read(self, word: u64) -> u64 {
-        // SAFETY: a word of the slab.
-        unsafe { self.slab.add(word as usize).read_volatile() }
-    }
-
-    fn write(self, word: u64, value: u64) {
-        // SAFETY: a word of the slab, which belongs to this thread, or to one that does not run yet or counts anew.
-        unsafe { self.slab.add(word as usize).write_volatile(value) };
-    }
-
     fn get(self, number: u64) -> u64 {
-        self.read(unit::descriptor().outermost_words + number)
+        self.words.read(unit::descriptor().outermost_words + number)
     }
 
     fn set(self, number: u64, value: u64) {
-        self.write(unit::descriptor().outermost_words + number, value);
+        self.words.write(unit::descriptor().outermost_words + number, value);
     }
 
     /// The place of a [`HiddenWord`].
@@ -64,7 +55,7 @@ impl Outermost {
         let descriptor = unit::descriptor();
         let kinds = u64::from(descriptor.event_kinds.count_ones());
         (0..kinds).map(move |kind| {
-            (descriptor.outermost_sums + number * kinds + kind, self.read(descriptor.event_words + 2 * kind))
+            (descriptor.outermost_sums + number * kinds + kind, self.words.read(descriptor.event_words + 2 * kind))
         })
     }
 
@@ -98,13 +89,15 @@ impl Outermost {
             let is_open = value & OUTERMOST != 0;
             match (is_open, frame.delta > 0) {
                 (true, true) => {
-                    self.sums(number).for_each(|(sum, now)| self.write(sum, self.read(sum).wrapping_add(now)));
+                    self.sums(number)
+                        .for_each(|(sum, now)| self.words.write(sum, self.words.read(sum).wrapping_add(now)));
                     self.set(number, value & !OUTERMOST);
                 }
                 // An activation of long ago had its frame there.
                 (false, true) => self.set(number, 0),
                 (false, false) => {
-                    self.sums(number).for_each(|(sum, now)| self.write(sum, self.read(sum).wrapping_sub(now)));
+                    self.sums(number)
+                        .for_each(|(sum, now)| self.words.write(sum, self.words.read(sum).wrapping_sub(now)));
                     self.set(number, value | OUTERMOST);
                 }
                 (true, false) => {}
@@ -117,7 +110,7 @@ impl Outermost {
         if Self::count() == 0 {
             return;
         }
-        if self.read(Self::hidden(HiddenWord::COUNT)) != 0 {
+        if self.words.read(Self::hidden(HiddenWord::COUNT)) != 0 {
             copy.flag(Flags::HANDLERS_MIXED);
         }
         for (number, _) in self.of_frame(frame).filter(|&(_, value)| value & OUTERMOST != 0) {
@@ -135,7 +128,7 @@ impl Outermost {
     pub fn forget_all(self) {
         if Self::count() != 0 {
             (0..Self::count()).filter(|&number| self.get(number) != 0).for_each(|number| self.set(number, 0));
-            self.write(Self::hidden(HiddenWord::COUNT), 0);
+            self.words.write(Self::hidden(HiddenWord::COUNT), 0);
         }
     }
 
@@ -149,15 +142,15 @@ impl Outermost {
     pub fn hide(self, depth: u64) -> bool {
         let mut complete = true;
         for number in (0..Self::count()).filter(|&number| self.get(number) & OUTERMOST != 0) {
-            let kept = self.read(Self::hidden(HiddenWord::COUNT));
+            let kept = self.words.read(Self::hidden(HiddenWord::COUNT));
             if kept >= unit::descriptor().most_hidden {
                 complete = false;
                 continue;
             }
             let pair = Self::hidden(HiddenWord::FIRST + 2 * kept);
-            self.write(pair, number | depth << 32);
-            self.write(pair + 1, self.get(number));
-            self.write(Self::hidden(HiddenWord::COUNT), kept + 1);
+            self.words.write(pair, number | depth << 32);
+            self.words.write(pair + 1, self.get(number));
+            self.words.write(Self::hidden(HiddenWord::COUNT), kept + 1);
             self.set(number, 0);
         }
         complete
@@ -168,17 +161,17 @@ impl Outermost {
         if Self::count() == 0 {
             return;
         }
-        let mut kept = self.read(Self::hidden(HiddenWord::COUNT)).min(unit::descriptor().most_hidden);
+        let mut kept = self.words.read(Self::hidden(HiddenWord::COUNT)).min(unit::descriptor().most_hidden);
         while kept > 0 {
             let pair = Self::hidden(HiddenWord::FIRST + 2 * (kept - 1));
-            let word = self.read(pair);
+            let word = self.words.read(pair);
             if word >> 32 < depth {
                 break;
             }
-            self.set(word & 0xFFFF_FFFF, self.read(pair + 1));
+            self.set(word & 0xFFFF_FFFF, self.words.read(pair + 1));
             kept -= 1;
         }
-        self.write(Self::hidden(HiddenWord::COUNT), kept);
+        self.words.write(Self::hidden(HiddenWord::COUNT), kept);
     }
 }
 
@@ -197,7 +190,7 @@ pub fn before_fork() {
         return;
     }
     let Ok(memory) = sys::map_anonymous(kept_bytes()) else { return };
-    let (memory, own) = (memory.cast::<u64>(), Outermost::of(unit::own_slab()));
+    let (memory, own) = (memory.cast::<u64>(), Outermost::of(SlabWords::new(unit::own_slab())));
     // SAFETY: fresh memory of that size.
     unsafe {
         memory.write(thread_pointer());
@@ -234,7 +227,7 @@ pub fn after_fork_in_child() -> bool {
         return true;
     }
     let Some(memory) = take() else { return false };
-    let own = Outermost::of(unit::own_slab());
+    let own = Outermost::of(SlabWords::new(unit::own_slab()));
     for number in 0..Outermost::count() {
         // SAFETY: written before the fork.
         let value = unsafe { memory.add(1 + number as usize).read() };

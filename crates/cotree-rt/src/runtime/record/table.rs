@@ -9,7 +9,7 @@ use super::recorder::{Activation, Child, Recorder};
 #[cfg(not(feature = "counters-alone"))]
 use super::trace;
 #[cfg(not(feature = "counters-alone"))]
-use super::{addressees, call_sums};
+use super::{addressees, call_sums, handler_stack};
 use super::{counters, early};
 use crate::arch::registers::{Caller, FrameRegisters};
 use crate::layout::Flags;
@@ -29,6 +29,7 @@ recorders! {
     counters::Counters,
     trace::Trace,
     queries::Queries,
+    handler_stack::HandlerStacks,
     call_sums::CallSums,
     addressees::Addressees,
 }
