@@ -143,7 +143,14 @@ impl Build {
         let levels = LEVELS.iter().filter(|level| level.clang.is_none_or(|clang| find(&clang.c()).is_some()));
         let is_there = |variant: &Variant| variant.driver.strip_prefix("-fuse-ld=").is_none_or(|ld| find(ld).is_some());
         let variants: Vec<Variant> = OPTIONS.iter().copied().map(variant).chain(MORE).filter(is_there).collect();
-        levels.flat_map(|&level| variants.iter().map(move |&variant| Build { level, variant })).collect()
+        let builds = levels.flat_map(|&level| variants.iter().map(move |&variant| Build { level, variant }));
+        builds.filter(|build| build.is_accepted()).collect()
+    }
+
+    /// cotree takes these options together: where code lies is LLVM's choice alone in builds with early counters, and
+    /// `--branch-hints` is refused there.
+    fn is_accepted(self) -> bool {
+        !(self.level.at == "early" && self.variant.options.contains("--branch-hints"))
     }
 
     /// The recipe's program can be built so: one that is linked statically loads no libraries, and a profile that has
@@ -157,5 +164,27 @@ impl Build {
         let Variant { options, driver, merged } = self.variant;
         let parts = [&*self.level.name(), options, driver, if merged { "merged" } else { "" }];
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Build;
+    use clap::Parser;
+    use cotree_options::BuildOptions;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        options: BuildOptions,
+    }
+
+    #[test]
+    fn cotree_refuses_the_options_of_no_build() {
+        for build in Build::all() {
+            let words = ["cotree", "--at", build.level.at].into_iter().chain(build.variant.options.split_whitespace());
+            let line = Line::try_parse_from(words).unwrap_or_else(|error| panic!("{}: {error}", build.name()));
+            line.options.check_all().unwrap_or_else(|misfit| panic!("{}: {misfit}", build.name()));
+        }
     }
 }
