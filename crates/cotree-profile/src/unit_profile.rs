@@ -68,6 +68,13 @@ impl UnitProfile {
         self.failures.is_empty() && self.all_flaws().all(<[Flaw]>::is_empty)
     }
 
+    /// Are the events of functions and calls right, as far as they are summed? An activation that ended where its part
+    /// of them was not known may have been part of any call.
+    #[must_use]
+    pub fn sums_exact(&self) -> bool {
+        self.method.events().and_then(|events| events.calls.as_ref()).is_none_or(|sums| sums.exact)
+    }
+
     /// What can't be vouched for in a function; `None` if nothing of it was recovered.
     #[must_use]
     pub fn flaws(&self, function: FunctionId) -> Option<&[Flaw]> {

@@ -88,7 +88,14 @@ impl<'a> Costs<'a> {
     /// Are all inclusive costs that are known vouched for?
     #[must_use]
     pub fn inclusive_exact(&self) -> bool {
-        !self.missing && self.summed.as_ref().is_none_or(|summed| summed.exact)
+        !self.missing && self.sums_exact()
+    }
+
+    /// Are the sums of functions and calls vouched for, if there are any? What functions did themselves is the
+    /// difference of these.
+    #[must_use]
+    pub fn sums_exact(&self) -> bool {
+        self.summed.as_ref().is_none_or(|summed| summed.exact)
     }
 
     /// The cost of everything.

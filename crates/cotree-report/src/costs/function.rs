@@ -28,7 +28,7 @@ pub struct FunctionCosts<'a> {
     pub entries: u64,
     /// Exclusive cost by line; only lines that ran.
     pub lines: BTreeMap<Line, Cost>,
-    /// How often each of its calls was made; only those that were.
+    /// How often each of its calls was made; only those that were, or that were under way when counting began.
     pub calls: Vec<(CallId, u64)>,
 }
 
@@ -39,10 +39,10 @@ impl<'a> FunctionCosts<'a> {
         self.lines.values().copied().sum()
     }
 
-    /// Did any of it run?
+    /// Did any of it run, or of what it called?
     #[must_use]
     pub fn ran(&self) -> bool {
-        self.entries > 0 || !self.lines.is_empty()
+        self.entries > 0 || !self.lines.is_empty() || !self.calls.is_empty()
     }
 
     /// The line of a call.

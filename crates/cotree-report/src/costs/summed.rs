@@ -32,12 +32,15 @@ pub fn costs<'a>(units: &'a [Unit<'a>]) -> Option<Costs<'a>> {
             let Some(own) = calls.functions.get(function.index.index()).and_then(Option::as_ref) else { continue };
             let exclusive = cost(counted, &own.exclusive);
             let line = Line { inlined: None, at: function.facts.position.map(|at| (at.file, at.line)) };
-            let made = |(call, sum): (usize, &Option<CallSum>)| Some((CallId::new(call), sum.as_ref()?.calls));
+            let made = |(call, sum): (usize, &Option<CallSum>)| {
+                let sum = sum.as_ref().filter(|sum| sum.happened())?;
+                Some((CallId::new(call), sum.calls))
+            };
             functions.push(FunctionCosts {
                 unit: number,
                 entries: own.entries,
                 lines: if exclusive.is_none() { BTreeMap::new() } else { BTreeMap::from([(line, exclusive)]) },
-                calls: own.calls.iter().enumerate().filter_map(made).filter(|&(_, calls)| calls > 0).collect(),
+                calls: own.calls.iter().enumerate().filter_map(made).collect(),
                 function,
             });
             sums.push(own);

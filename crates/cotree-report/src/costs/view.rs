@@ -78,6 +78,11 @@ fn is_wanted(costs: &Costs<'_>, function: usize, options: &CostsOptions) -> bool
     options.function.as_ref().is_none_or(|pattern| matches(pattern, symbol))
 }
 
+/// What stands before a number that is not exact.
+fn doubt(exact: bool) -> &'static str {
+    if exact { "" } else { "~" }
+}
+
 fn write_functions(costs: &Costs<'_>, options: &CostsOptions, whole: u128, out: &mut dyn Write) -> io::Result<()> {
     let inclusive = |function: usize| Some(costs.inclusive_of(function)?.of(options.kind));
     let ran = (0..costs.functions.len()).filter(|&f| costs.functions[f].ran() && is_wanted(costs, f, options));
@@ -86,12 +91,14 @@ fn write_functions(costs: &Costs<'_>, options: &CostsOptions, whole: u128, out: 
     rows.retain(|&(_, exclusive, inclusive)| exclusive > 0 || inclusive.is_some_and(|inclusive| inclusive > 0));
     rows.sort_by_key(|&(_, exclusive, inclusive)| (Reverse(inclusive), Reverse(exclusive)));
     let cut = shown(&rows, options);
+    let inclusive_doubt = doubt(costs.inclusive_exact());
     heading("Functions", cut.len(), rows.len(), options, out)?;
     let table = cut.iter().map(|&(number, exclusive, inclusive)| {
         let function = &costs.functions[number];
-        let doubt = if function.function.flaws().is_empty() { "" } else { "~" };
+        // Where sums are in doubt, so is what a function did itself: the difference of sums.
+        let doubt = doubt(costs.sums_exact() && function.function.flaws().is_empty());
         vec![
-            inclusive.map_or_else(|| "-".to_owned(), grouped),
+            inclusive.map_or_else(|| "-".to_owned(), |inclusive| format!("{inclusive_doubt}{}", grouped(inclusive))),
             inclusive.map_or_else(|| "-".to_owned(), |inclusive| percent(inclusive, whole)),
             format!("{doubt}{}", grouped(exclusive)),
             percent(exclusive, whole),
@@ -120,6 +127,7 @@ fn write_calls(costs: &Costs<'_>, options: &CostsOptions, whole: u128, out: &mut
     let mut rows: Vec<_> = arcs.filter(|(arc, cost)| wanted(arc) && cost.of(options.kind) > 0).collect();
     rows.sort_by_key(|(_, cost)| Reverse(cost.of(options.kind)));
     let cut = shown(&rows, options);
+    let doubt = doubt(costs.inclusive_exact());
     if cut.is_empty() {
         return Ok(());
     }
@@ -129,7 +137,7 @@ fn write_calls(costs: &Costs<'_>, options: &CostsOptions, whole: u128, out: &mut
         let name = |function: usize| options.names.show(&costs.functions[function].function.facts.symbol);
         let position = caller.function.facts.call_position(arc.call);
         vec![
-            grouped(cost.of(options.kind)),
+            format!("{doubt}{}", grouped(cost.of(options.kind))),
             percent(cost.of(options.kind), whole),
             grouped(arc.calls.into()),
             name(arc.caller),
@@ -195,6 +203,7 @@ pub(crate) fn amounts(cost: &Cost) -> BTreeMap<&'static str, Value> {
 /// # Errors
 /// If the output can't be written.
 pub fn write_json(costs: &Costs<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let sums_exact = costs.sums_exact();
     let functions = costs.functions.iter().enumerate().map(|(number, function)| {
         let facts = function.function.facts;
         JsonFunction {
@@ -203,7 +212,7 @@ pub fn write_json(costs: &Costs<'_>, out: &mut dyn Write) -> io::Result<()> {
             name: demangle(&facts.symbol),
             file: facts.position.map(|position| costs.file(function, position.file)),
             line: facts.position.map(|position| position.line),
-            exact: function.function.flaws().is_empty(),
+            exact: sums_exact && function.function.flaws().is_empty(),
             entries: function.entries,
             exclusive: amounts(&function.exclusive()),
             inclusive: costs.inclusive_of(number).as_ref().map(amounts),

@@ -12,6 +12,9 @@ pub(super) fn remarks(costs: &Costs<'_>) -> Vec<String> {
     if costs.missing {
         remarks.push("NOT ALL EXACT: the trace does not have the whole execution".to_owned());
     }
+    if !costs.sums_exact() {
+        remarks.push("NOT ALL EXACT: what each function and call had cannot be vouched for".to_owned());
+    }
     let doubtful = costs.doubtful();
     if doubtful > 0 {
         remarks.push(format!("NOT ALL EXACT: {} cannot be vouched for", counted(doubtful as u128, "function")));

@@ -37,7 +37,7 @@ impl<'a> Sums<'a> {
 
 /// Is every sum right? An activation whose end is not known for certain may have been part of any call.
 pub(super) fn exact(unit: &Unit<'_>) -> bool {
-    Sums::of(unit).is_some_and(|sums| sums.calls.exact) && unit.profile.exact()
+    unit.profile.sums_exact() && unit.profile.exact()
 }
 
 /// A call that was made.
@@ -52,7 +52,7 @@ fn made<'a>(sums: &Sums<'a>, function: UnitFunction<'a>) -> impl Iterator<Item =
     let calls = sums.function(&function).map_or(&[][..], |sums| &sums.calls);
     let calls = function.facts.calls.numbered().zip(calls);
     calls.filter_map(move |((id, facts), sum)| {
-        let sum = sum.as_ref().filter(|sum| sum.calls > 0)?;
+        let sum = sum.as_ref().filter(|sum| sum.happened())?;
         Some(Made { function, id, facts, sum })
     })
 }

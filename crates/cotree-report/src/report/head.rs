@@ -40,6 +40,10 @@ pub(crate) fn write_head(unit: &Unit<'_>, style: Style, out: &mut dyn Write) -> 
     if let Some(why) = nothing_counted(unit) {
         let text = format!("NOTHING WAS COUNTED: {why}");
         writeln!(out, "{}", style.warning(&style.wrap(&text, 2)))?;
+    } else if profile.exact() && !profile.sums_exact() {
+        let text =
+            "NOT ALL EXACT: what each function and call had is in doubt, and marked with ~; the totals are exact";
+        writeln!(out, "{}", style.warning(&style.wrap(text, 2)))?;
     } else if profile.exact() {
         writeln!(out, "{}", style.good("exact: every count below is the number of times that it happened"))?;
     } else {

@@ -22,11 +22,14 @@ pub struct Vouched {
 pub struct Doubted {
     doubtful: u128,
     functions: u128,
+    /// What functions and calls had of events is in doubt.
+    sums: bool,
 }
 
 impl Doubted {
     /// Adds the functions of a unit, if one of them is not vouched for.
     pub fn add(&mut self, (binary, profile): &Recovery) {
+        self.sums |= !profile.sums_exact();
         if !profile.exact() {
             let vouched = functions::Vouched::of_unit(&Unit::new(binary.map(), profile));
             self.doubtful += u128::from(vouched.doubtful);
@@ -50,15 +53,15 @@ impl Vouched {
 
     /// Says how many functions are not vouched for, if any.
     pub fn say(self, path: Option<&Path>, doubted: Doubted) -> Result<()> {
-        if doubted.doubtful == 0 {
-            return Ok(());
-        }
-        let sentence = format!(
-            "{} of {}{} cannot be vouched for: `cotree report` says which and why",
-            grouped(doubted.doubtful),
-            counted(doubted.functions, "function"),
-            path.map(|path| format!(" of {}", path.display())).unwrap_or_default()
-        );
+        let what = match doubted {
+            Doubted { doubtful: 0, sums: false, .. } => return Ok(()),
+            Doubted { doubtful: 0, .. } => "what each function and call had of events".to_owned(),
+            Doubted { doubtful, functions, .. } => {
+                format!("{} of {}", grouped(doubtful), counted(functions, "function"))
+            }
+        };
+        let of = path.map(|path| format!(" of {}", path.display())).unwrap_or_default();
+        let sentence = format!("{what}{of} cannot be vouched for: `cotree report` says which and why");
         if self.strict {
             return Err(miette!("{sentence}"));
         }

@@ -308,3 +308,89 @@ fn recursion_that_exceptions_leave_counts_once() {
         }
     }
 }
+
+const UNDER_WAY: &str = r#"
+#include "cotree.h"
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void *volatile kept;
+__attribute__((noinline)) static void leaf(int n) { for (int i = 0; i < n; i++) free(kept = malloc(1)); }
+__attribute__((noinline)) static void begins(int how) {
+  leaf(10);
+  if (how == 1) { if (fork()) { wait(0); _exit(0); } }
+  else cotree_reset();
+  leaf(100);
+}
+__attribute__((noinline)) static void around(int how) { begins(how); leaf(1000); }
+static void handler(int signal) { if (fork() == 0) { leaf(5); exit(0); } wait(0); (void)signal; }
+int main(int argc, char **argv) {
+  (void)argv;
+  if (argc == 3) { signal(SIGUSR1, handler); leaf(1); raise(SIGUSR1); leaf(7); return 0; }
+  around(argc);
+  return 0;
+}
+"#;
+
+/// Calls that were under way when counting began, in a forked child or after a reset, have what they led to from then
+/// on: in every table, and in what is exported.
+#[test]
+fn calls_under_way_when_counting_began_are_told() {
+    let project = Project::new(&[("p.c", UNDER_WAY)]);
+    project.ok("--profile events-calls=allocations cc -O1 -g -w -I. -o p p.c");
+    for arguments in [&[][..], &["reset"]] {
+        let mut run = project.command(project.path("p"));
+        succeed(run.args(arguments).env("COTREE_FILE", "p-%p.cotree"));
+        let files = profiles(&project);
+        // The parent of the forked child leaves by `_exit`, and has a profile as well.
+        let found = files.iter().any(|file| {
+            let report = project.ok(&format!("report {file}"));
+            let callgrind = project.ok(&format!("export --format callgrind {file}"));
+            let json: Value = serde_json::from_str(&project.ok(&format!("costs {file} --json"))).expect("JSON");
+            let symbol =
+                |index: &Value| json["functions"][index.as_u64().expect("an index") as usize]["symbol"].clone();
+            let calls = json["calls"].as_array().expect("calls").iter();
+            let calls = calls.map(|call| (symbol(&call["callee"]), &call["calls"], &call["inclusive"]["allocations"]));
+            let calls: Vec<String> =
+                calls.map(|(callee, calls, events)| format!("{callee} {calls} {events}")).collect();
+            let told = |row: &str| {
+                report.lines().any(|line| line.split_whitespace().collect::<Vec<_>>().join(" ").starts_with(row))
+            };
+            json["whole"] == true
+                && calls.contains(&r#""around" 0 1100"#.to_owned())
+                && calls.contains(&r#""begins" 0 100"#.to_owned())
+                && told("1,100 0 main around")
+                && told("100 0 around begins")
+                && report.contains("exact: every count")
+                && callgrind.contains("calls=0 ")
+        });
+        assert!(found, "{arguments:?} {files:?}");
+        files.iter().for_each(|file| std::fs::remove_file(project.path(file)).expect("removed"));
+    }
+}
+
+/// A child that a handler forks ends without what it interrupted: nothing that is written says that all is exact.
+#[test]
+fn sums_in_doubt_are_told_everywhere() {
+    let project = Project::new(&[("p.c", UNDER_WAY)]);
+    project.ok("--profile events-calls=allocations cc -O1 -g -w -I. -o p p.c");
+    succeed(project.command(project.path("p")).args(["in", "handler"]).env("COTREE_FILE", "p-%p.cotree"));
+    let doubted = profiles(&project).into_iter().filter(|file| {
+        let report = project.ok(&format!("report {file}"));
+        let costs = project.ok(&format!("costs {file}"));
+        let exact = report.contains("exact: every count");
+        assert_eq!(exact, !report.contains("NOT ALL EXACT: what each function"), "{report}");
+        assert_eq!(exact, !report.contains('~'), "{report}");
+        assert_eq!(exact, !costs.contains("NOT ALL EXACT"), "{costs}");
+        assert_eq!(exact, !costs.contains('~'), "{costs}");
+        let callgrind = project.ok(&format!("export --format callgrind {file}"));
+        assert_eq!(exact, !callgrind.contains("NOT ALL EXACT"), "{callgrind}");
+        if !exact {
+            let refused = project.fails(&format!("export --format callgrind --strict {file}"));
+            assert!(refused.contains("what each function and call had of events"), "{refused}");
+        }
+        !exact
+    });
+    assert_eq!(doubted.count(), 1);
+}

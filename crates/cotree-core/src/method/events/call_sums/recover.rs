@@ -21,6 +21,15 @@ pub struct CallSum {
     pub repeats: bool,
 }
 
+impl CallSum {
+    /// The call was made, or was under way already when counting began: a forked child, and what `cotree_reset` leaves,
+    /// have events of calls that they did not make.
+    #[must_use]
+    pub fn happened(&self) -> bool {
+        self.calls > 0 || self.inclusive.iter().any(|&events| events > 0)
+    }
+}
+
 /// The events of one function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FunctionSums {
