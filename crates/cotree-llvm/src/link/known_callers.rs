@@ -80,7 +80,9 @@ const HOOKS: [&str; 4] =
     ["instrument-function-entry-inlined", "fentry-call", "function-instrument", "xray-instruction-threshold"];
 
 /// Functions that our runtime replaces, besides those that LLVM knows.
-const HOOKED: [&str; 12] = [
+const HOOKED: [&str; 14] = [
+    "_Exit",
+    "_Fork",
     "daemon",
     "dlclose",
     "execveat",
@@ -97,10 +99,16 @@ const HOOKED: [&str; 12] = [
 
 /// Names of functions that LLVM may call although the program does not, or instead of what the program calls: the
 /// functions of the C library that it knows, and all that belong to compilers.
+///
+/// C reserves all names that begin with an underscore and a capital letter. Many programs have such names nonetheless
+/// (`_PyObject_Free`), and so do mangled ones. Of these the compilers' are known by their beginnings.
 fn is_library_name(name: &str) -> bool {
-    // `operator new` and `operator delete`; other mangled names are the program's.
     let of_compiler = match name.strip_prefix('_') {
-        Some(rest) => !(rest.starts_with(['Z', 'R'])) || ["Zn", "Zd"].iter().any(|start| operator(rest, start)),
+        Some(rest) if rest.starts_with(|first: char| first.is_ascii_uppercase()) => {
+            ["Unwind_", "Block_", "IO_"].iter().any(|start| rest.starts_with(start))
+                || ["Zn", "Zd"].iter().any(|start| operator(rest, start))
+        }
+        Some(_) => true,
         None => false,
     };
     static KNOWN: LazyLock<HashSet<&str>> =
