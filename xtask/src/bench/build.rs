@@ -82,6 +82,11 @@ impl<'a> Builder<'a> {
         Ok(builder)
     }
 
+    /// Processor time that it took to compile the objects that builds share.
+    pub fn compiled(&self) -> Duration {
+        self.compiled
+    }
+
     /// The bitcode of a C program.
     pub fn bitcode(&self) -> Result<Vec<PathBuf>> {
         let mut bitcode = Vec::new();

@@ -14,6 +14,7 @@ mod events;
 mod footprint;
 mod instructions;
 mod page;
+mod papers;
 mod pgo;
 mod plans;
 mod results;
@@ -67,7 +68,12 @@ pub struct Args {
     /// Measure only programs that are compiled by profiles: by cotree, and by clang and rustc alone
     #[arg(long, conflicts_with_all = ["build", "tool", "time"])]
     pgo: bool,
-    /// Measure nothing, only write bench/RESULTS.md from bench/results.json and bench/NOTES.md
+    /// Measure what bench/PAPERS.md needs and bench/results.json lacks, and write that page; with `--only` measure those
+    /// programs again
+    #[arg(long, conflicts_with_all = ["build", "tool", "peers", "time", "quick", "pgo"])]
+    papers: bool,
+    /// Measure nothing, only write bench/RESULTS.md from bench/results.json and bench/NOTES.md; with
+    /// `--papers` only bench/PAPERS.md
     #[arg(long, conflicts_with_all = ["only", "build", "tool", "peers", "time", "quick", "pgo"])]
     page: bool,
     /// Compare totals with bench/results.json of this revision
@@ -137,6 +143,9 @@ pub fn run(args: &Args) -> Result<bool> {
         return Ok(failures.is_empty());
     }
     let (variants, missing) = if args.page { (variants::table(), Vec::new()) } else { variants::available(&context)? };
+    if args.papers {
+        return write_papers(args, &context, &variants, &all, &mut store);
+    }
     let wanted = |variant: &Variant| args.wants_build(variant, &variants);
     let mut failures = Vec::new();
     if !args.page {
@@ -177,6 +186,29 @@ pub fn run(args: &Args) -> Result<bool> {
     }
     println!("{:.0} s", start.elapsed().as_secs_f64());
     Ok(failures.is_empty() && different.is_empty())
+}
+
+/// Measures what the papers' tables lack, and writes their page.
+fn write_papers(
+    args: &Args,
+    context: &Context,
+    variants: &[Variant],
+    all: &[Workloads],
+    store: &mut Store,
+) -> Result<bool> {
+    let programs: Vec<&Workloads> = all.iter().filter(|program| !program.is_set()).collect();
+    let mut failures = Vec::new();
+    if !args.page {
+        let wanted: Vec<&Workloads> = programs.iter().copied().filter(|program| args.wants_program(program)).collect();
+        let (again, today) = (args.only.is_some(), today()?);
+        let request = papers::Request { context, variants, programs: &wanted, again, today };
+        failures = papers::measure(&request, store)?;
+    }
+    println!("written: {}", papers::save(&programs, variants, store)?.display());
+    for failure in &failures {
+        println!("FAIL  {failure}");
+    }
+    Ok(failures.is_empty())
 }
 
 /// The day, as measurements are marked with it.

@@ -82,23 +82,28 @@ impl Plans {
     }
 }
 
-fn json(command: &mut std::process::Command) -> Result<Value> {
+/// What a command prints as JSON.
+pub fn json(command: &mut std::process::Command) -> Result<Value> {
     Ok(serde_json::from_slice(&command::succeed(command)?)?)
 }
 
-fn field<'a>(value: &'a Value, path: &str) -> Result<&'a Value> {
+/// The field at a path, as `/units/0/paths`.
+pub fn field<'a>(value: &'a Value, path: &str) -> Result<&'a Value> {
     value.pointer(path).with_context(|| format!("no field {path}"))
 }
 
-fn real(value: &Value, path: &str) -> Result<f64> {
+/// A number at a path.
+pub fn real(value: &Value, path: &str) -> Result<f64> {
     field(value, path)?.as_f64().with_context(|| format!("{path} is no number"))
 }
 
-fn whole(value: &Value, path: &str) -> Result<u64> {
+/// A whole number at a path.
+pub fn whole(value: &Value, path: &str) -> Result<u64> {
     field(value, path)?.as_u64().with_context(|| format!("{path} is no whole number"))
 }
 
-fn list<'a>(value: &'a Value, path: &str) -> Result<&'a Vec<Value>> {
+/// A list at a path.
+pub fn list<'a>(value: &'a Value, path: &str) -> Result<&'a Vec<Value>> {
     field(value, path)?.as_array().with_context(|| format!("{path} is no list"))
 }
 

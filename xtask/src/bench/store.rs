@@ -76,6 +76,8 @@ pub struct Measurements {
     pub pgo: BTreeMap<String, super::pgo::Pgo>,
     /// What it takes to build SQLite, by versions.
     pub footprint: BTreeMap<String, super::footprint::Footprint>,
+    /// What the papers' tables need beyond instructions, by program and versions.
+    pub papers: BTreeMap<String, super::papers::Facts>,
 }
 
 impl Measurements {
@@ -96,6 +98,7 @@ impl Measurements {
         section(&mut text, "plans", &self.plans)?;
         section(&mut text, "pgo", &self.pgo)?;
         section(&mut text, "footprint", &self.footprint)?;
+        section(&mut text, "papers", &self.papers)?;
         text += "\n}\n";
         Ok(text)
     }
@@ -157,6 +160,11 @@ impl Store {
         self.measurements.footprint.get(&self.versions.c)
     }
 
+    /// What the papers' tables need of a program beyond instructions.
+    pub fn facts(&self, subject: &Subject) -> Option<&super::papers::Facts> {
+        self.measurements.papers.get(&self.versions.key(subject, None))
+    }
+
     /// Where the numbers of instructions are from, and how many of them.
     pub fn origins(&self) -> BTreeMap<&str, usize> {
         let mut origins = BTreeMap::new();
@@ -193,6 +201,12 @@ impl Store {
     /// Keeps what it takes to build SQLite, and writes the file.
     pub fn keep_footprint(&mut self, footprint: super::footprint::Footprint) -> Result<()> {
         self.measurements.footprint.insert(self.versions.c.clone(), footprint);
+        self.save()
+    }
+
+    /// Keeps what the papers' tables need, and writes the file.
+    pub fn keep_facts(&mut self, subject: &Subject, facts: super::papers::Facts) -> Result<()> {
+        self.measurements.papers.insert(self.versions.key(subject, None), facts);
         self.save()
     }
 
@@ -298,7 +312,8 @@ mod tests {
 "times": {},
 "plans": {},
 "pgo": {},
-"footprint": {}
+"footprint": {},
+"papers": {}
 }
 "#;
         assert_eq!(text, expected);

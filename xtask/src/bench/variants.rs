@@ -67,6 +67,16 @@ const QUICK: [&str; 3] = ["none", "edge", "path"];
 pub const NONE: &str = "cotree none";
 /// cotree's default method.
 pub const EDGE: &str = "cotree edge";
+/// A counter for every block and edge.
+pub const BLOCK: &str = "cotree block";
+/// Edge counters, and loop variables in place of some.
+pub const AFFINE: &str = "cotree edge, affine alone";
+/// Edge counters by the counts of the very run.
+pub const WEIGHTED: &str = "cotree edge, --weights";
+/// Block counts by counters in blocks.
+pub const VERTEX: &str = "cotree vertex";
+/// Paths across functions.
+pub const ACROSS: &str = "cotree ipath";
 /// Edge counters with nothing but counters on a spanning tree.
 pub const PLAIN: &str = "cotree edge, plain";
 /// One counter of events, on the chords of spanning trees.
@@ -295,8 +305,9 @@ mod tests {
             let build = table.iter().find(|variant| variant.name == format!("cotree {}", entry.name));
             assert!(build.is_some_and(|variant| variant.method), "{}", entry.name);
         }
+        let of_papers = [BLOCK, AFFINE, WEIGHTED, VERTEX, ACROSS];
         let named = [NONE, EDGE, PLAIN, PATH, EVENTS, NAIVE_EVENTS, EVENT_LIMITS, TRACE, TRACE_RING, TRACE_BRANCHES];
-        for name in named.iter().chain(&TRACE_BY).chain(&JUDGES) {
+        for name in named.iter().chain(&of_papers).chain(&TRACE_BY).chain(&JUDGES) {
             assert!(table.iter().any(|variant| variant.name == *name), "{name}");
         }
         for variant in &table {

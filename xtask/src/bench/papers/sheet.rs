@@ -1,0 +1,157 @@
+//! The page while it is written: a line for each quantity of a paper, and a table of all programs behind it.
+
+use super::program::Program;
+use crate::table::Table;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// What stands where nothing has been measured.
+pub const NOT_MEASURED: &str = "Not measured yet: `cargo xtask bench --papers` does.";
+
+/// One quantity of a paper, and ours.
+pub struct Line {
+    /// What is counted.
+    pub quantity: &'static str,
+    /// The paper's number.
+    pub theirs: &'static str,
+    /// Ours, if it is known.
+    pub ours: Option<String>,
+    /// Why they differ.
+    pub why: &'static str,
+}
+
+/// A column of a table of programs.
+pub struct Column<'a> {
+    title: &'static str,
+    cell: Box<dyn Fn(&Program<'_>) -> Option<String> + 'a>,
+}
+
+impl<'a> Column<'a> {
+    /// A column that shows this of each program.
+    pub fn new(title: &'static str, cell: impl Fn(&Program<'_>) -> Option<String> + 'a) -> Column<'a> {
+        Column { title, cell: Box::new(cell) }
+    }
+}
+
+/// One table or figure of a paper.
+pub struct Part<'a> {
+    /// The table or figure, such as `Table 2`.
+    pub place: &'static str,
+    /// What the table of ours has, in a sentence.
+    pub about: &'static str,
+    /// The quantities.
+    pub lines: Vec<Line>,
+    /// The columns of the table of programs; none if there is no such table.
+    pub columns: Vec<Column<'a>>,
+    /// The builds of which the store's instructions, times or sizes are used.
+    pub builds: &'a [&'static str],
+    /// Whether facts that were measured for this page are used.
+    pub facts: bool,
+    /// Why a program that has no row has none.
+    pub lacking: &'static str,
+    /// What stands in a cell that is empty in a row that is not.
+    pub empty: &'static str,
+}
+
+impl Default for Part<'_> {
+    fn default() -> Self {
+        Part {
+            place: "",
+            about: "",
+            lines: Vec::new(),
+            columns: Vec::new(),
+            builds: &[],
+            facts: false,
+            lacking: "they are not built by these methods",
+            empty: "not built so",
+        }
+    }
+}
+
+/// The page.
+#[derive(Default)]
+pub struct Sheet {
+    paper: &'static str,
+    overview: Vec<[String; 6]>,
+    tables: String,
+}
+
+impl Sheet {
+    /// Begins a paper.
+    pub fn paper(&mut self, name: &'static str, title: &str) {
+        self.paper = name;
+        let _ = writeln!(self.tables, "## {name}: {title}\n");
+    }
+
+    /// Adds a table or figure of the paper, with what is known of these programs.
+    pub fn part(&mut self, programs: &[Program<'_>], part: Part<'_>) {
+        let rows: Vec<(&Program<'_>, Vec<Option<String>>)> = programs
+            .iter()
+            .map(|program| (program, part.columns.iter().map(|column| (column.cell)(program)).collect::<Vec<_>>()))
+            .filter(|(_, cells)| cells.iter().any(Option::is_some))
+            .collect();
+        for line in &part.lines {
+            self.overview.push([
+                self.paper.to_owned(),
+                part.place.to_owned(),
+                line.quantity.to_owned(),
+                line.theirs.to_owned(),
+                line.ours.clone().unwrap_or_else(|| NOT_MEASURED.to_owned()),
+                line.why.to_owned(),
+            ]);
+        }
+        let text = &mut self.tables;
+        let _ = writeln!(text, "### {}\n\n{}", part.place, part.about);
+        if part.columns.is_empty() {
+            let _ = writeln!(text);
+            return;
+        }
+        if rows.is_empty() {
+            let _ = writeln!(text, "{NOT_MEASURED}\n");
+            return;
+        }
+        let without: Vec<&str> = programs
+            .iter()
+            .map(Program::name)
+            .filter(|name| !rows.iter().any(|(program, _)| program.name() == *name))
+            .collect();
+        let mut table = Table::new(std::iter::once("program").chain(part.columns.iter().map(|column| column.title)));
+        for (program, cells) in &rows {
+            let cells = cells.iter().map(|cell| cell.clone().unwrap_or_else(|| part.empty.to_owned()));
+            table.row(std::iter::once(program.name().to_owned()).chain(cells));
+        }
+        let _ = writeln!(text, "\n{table}");
+        let _ = write!(text, "{} programs.", rows.len());
+        if !without.is_empty() {
+            let _ = write!(text, " Without {}: {}.", without.join(", "), part.lacking);
+        }
+        let mut days: BTreeMap<&str, usize> = BTreeMap::new();
+        for (program, _) in &rows {
+            let of_builds = part.builds.iter().flat_map(|build| program.days(build));
+            let of_facts = program.facts.filter(|_| part.facts).map(|facts| facts.from.as_str());
+            of_builds.chain(of_facts).for_each(|day| *days.entry(day).or_default() += 1);
+        }
+        let days: Vec<String> = days.into_iter().map(|(day, count)| format!("{day} ({count})")).collect();
+        let _ = writeln!(text, " Measurements are from {}.\n", days.join("; "));
+    }
+
+    /// The overview, then all tables.
+    pub fn text(&self) -> String {
+        let titles = ["paper", "table or figure", "quantity", "the paper's number", "ours", "why they differ"];
+        let mut table = Table::new(titles);
+        self.overview.iter().for_each(|line| table.row(line.clone()));
+        format!("## Overview\n\n{table}\n{}", self.tables)
+    }
+
+    /// The tables and figures of each paper that have a line.
+    #[cfg(test)]
+    pub fn places(&self) -> Vec<(&str, &str)> {
+        self.overview.iter().map(|[paper, place, ..]| (paper.as_str(), place.as_str())).collect()
+    }
+
+    /// All cells of the overview.
+    #[cfg(test)]
+    pub fn cells(&self) -> impl Iterator<Item = &String> {
+        self.overview.iter().flatten()
+    }
+}
