@@ -1,8 +1,8 @@
 //! Measuring what the store lacks for the page: a few builds of each program, and what cotree says of them.
 
-use super::addresses;
 use super::facts::{Facts, LoopsOfFile, OtherRun, Paths, Placement, Size};
 use super::structure;
+use super::{Request, addresses};
 use crate::bench::build::{Builder, Parts};
 use crate::bench::campaign::profiles;
 use crate::bench::footprint::text_size;
@@ -24,29 +24,23 @@ const BUILDS: [&str; 6] =
 /// Those of them whose executed instructions are told apart.
 const TRACED: [&str; 3] = [variants::NONE, variants::PLAIN, variants::AFFINE];
 
-/// Asks for what the store does not have, program by program. Says what failed.
-pub fn missing(
-    context: &Context,
-    variants: &[Variant],
-    programs: &[&Workloads],
-    (again, today): (bool, &str),
-    store: &mut Store,
-) -> Result<Vec<String>> {
-    let mut failures = Vec::new();
-    for program in programs {
-        let subject = &program.counted;
-        let inputs = subject.inputs(named(variants, variants::EDGE)?)?;
-        if !again && store.facts(subject).is_some_and(|facts| facts.inputs == inputs) {
-            continue;
-        }
-        let start = Instant::now();
-        match measure(context, variants, program) {
-            Ok(facts) => store.keep_facts(subject, Facts { inputs, from: today.to_owned(), ..facts })?,
-            Err(error) => failures.push(format!("{}: {error:#}", program.name())),
-        }
-        eprintln!("{}: facts for the papers, {:.0} s", program.name(), start.elapsed().as_secs_f64());
+/// Asks for the facts of a program that the store does not have. Says what failed.
+pub fn missing(request: &Request<'_>, program: &Workloads, store: &mut Store) -> Result<Option<String>> {
+    let subject = &program.counted;
+    let inputs = subject.inputs(named(request.variants, variants::EDGE)?)?;
+    if !request.again && store.facts(subject).is_some_and(|facts| facts.inputs == inputs) {
+        return Ok(None);
     }
-    Ok(failures)
+    let start = Instant::now();
+    let measured = measure(request.context, request.variants, program);
+    eprintln!("{}: facts for the papers, {:.0} s", program.name(), start.elapsed().as_secs_f64());
+    match measured {
+        Ok(facts) => {
+            store.keep_facts(subject, Facts { inputs, from: request.today.clone(), ..facts })?;
+            Ok(None)
+        }
+        Err(error) => Ok(Some(format!("{}: {error:#}", program.name()))),
+    }
 }
 
 fn named<'v>(variants: &'v [Variant], name: &str) -> Result<&'v Variant> {
@@ -89,8 +83,10 @@ fn measure(context: &Context, variants: &[Variant], program: &Workloads) -> Resu
     (facts.heuristic, facts.exact) = (placements(&heuristic)?, placements(&exact)?);
     facts.paths = paths(context, &profiles(context, subject, path)?, &heuristic)?;
     facts.other_run = other_run(context, program, path)?;
-    facts.files = builder.bitcode()?.iter().filter_map(|file| loops(context, file).transpose()).collect::<Result<_>>()?;
-    (facts.events, facts.across) = structure::of(edge)?;
+    facts.files =
+        builder.bitcode()?.iter().filter_map(|file| loops(context, file).transpose()).collect::<Result<_>>()?;
+    let (events, across) = structure::of(edge)?;
+    (facts.events, facts.across) = (Some(events), Some(across));
     std::fs::remove_dir_all(&folder)?;
     Ok(facts)
 }
@@ -170,7 +166,8 @@ fn loops(context: &Context, bitcode: &Path) -> Result<Option<LoopsOfFile>> {
     if String::from_utf8_lossy(&output.stderr).contains("no function of the given files") {
         return Ok(None);
     }
-    let plan: Value = serde_json::from_slice(&output.stdout).with_context(|| format!("plan of {}", bitcode.display()))?;
+    let plan: Value =
+        serde_json::from_slice(&output.stdout).with_context(|| format!("plan of {}", bitcode.display()))?;
     Ok(Some(LoopsOfFile {
         loops: whole(&plan, "/affine/loops")?,
         counters: whole(&plan, "/methods/edge/counters")?,

@@ -14,6 +14,7 @@ mod structure;
 
 pub use facts::Facts;
 
+use super::campaign::Campaign;
 use super::results::Results;
 use super::store::Store;
 use super::subject::Workloads;
@@ -39,13 +40,30 @@ pub struct Request<'a> {
     pub today: String,
 }
 
-/// Builds of which all numbers in the file are wanted, of each C and C++ program.
-pub const WANTED: [&str; 4] = [variants::NONE, variants::EVENTS, variants::NAIVE_EVENTS, variants::ACROSS];
+/// Builds whose instructions the page has of each program, and that the bench once had of few.
+const WANTED: [&str; 4] = [variants::NONE, variants::EVENTS, variants::NAIVE_EVENTS, variants::ACROSS];
 
-/// Measures the facts that the store lacks. Says what failed.
+/// Measures what the store lacks: instructions of builds, then facts. Says what failed.
 pub fn measure(request: &Request<'_>, store: &mut Store) -> Result<Vec<String>> {
-    let Request { context, variants, programs, again, today } = request;
-    measure::missing(context, variants, programs, (*again, today), store)
+    let mut failures = Vec::new();
+    for program in request.programs {
+        failures.extend(count_missing(request, program, store)?);
+        failures.extend(measure::missing(request, program, store)?);
+    }
+    Ok(failures)
+}
+
+/// Counts the instructions of the builds of which the store has none.
+fn count_missing(request: &Request<'_>, program: &Workloads, store: &mut Store) -> Result<Vec<String>> {
+    let lacks = |variant: &&Variant| {
+        let subject = &program.counted;
+        WANTED.contains(&variant.name.as_str()) && subject.has(variant) && store.counted(subject, variant).is_none()
+    };
+    let names: Vec<&str> = request.variants.iter().filter(lacks).map(|variant| variant.name.as_str()).collect();
+    let wanted = |variant: &Variant| names.contains(&variant.name.as_str());
+    let Request { context, variants, today, .. } = request;
+    let campaign = Campaign { context, variants, wanted: &wanted, peers: false, jobs: 1, today: today.clone() };
+    if names.is_empty() { Ok(Vec::new()) } else { campaign.count(&[program], store) }
 }
 
 /// Writes bench/PAPERS.md.
