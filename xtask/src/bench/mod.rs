@@ -196,15 +196,15 @@ fn write_papers(
     all: &[Workloads],
     store: &mut Store,
 ) -> Result<bool> {
-    let programs: Vec<&Workloads> = all.iter().filter(|program| !program.is_set()).collect();
     let mut failures = Vec::new();
     if !args.page {
-        let wanted: Vec<&Workloads> = programs.iter().copied().filter(|program| args.wants_program(program)).collect();
+        let wanted: Vec<&Workloads> =
+            all.iter().filter(|program| !program.is_set() && args.wants_program(program)).collect();
         let (again, today) = (args.only.is_some(), today()?);
         let request = papers::Request { context, variants, programs: &wanted, again, today };
         failures = papers::measure(&request, store)?;
     }
-    println!("written: {}", papers::save(&programs, variants, store)?.display());
+    println!("written: {}", papers::save(all, variants, store)?.display());
     for failure in &failures {
         println!("FAIL  {failure}");
     }

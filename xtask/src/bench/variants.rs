@@ -73,8 +73,6 @@ pub const BLOCK: &str = "cotree block";
 pub const AFFINE: &str = "cotree edge, affine alone";
 /// Edge counters by the counts of the very run.
 pub const WEIGHTED: &str = "cotree edge, --weights";
-/// Block counts by counters in blocks.
-pub const VERTEX: &str = "cotree vertex";
 /// Paths across functions.
 pub const ACROSS: &str = "cotree ipath";
 /// Edge counters with nothing but counters on a spanning tree.
@@ -305,7 +303,7 @@ mod tests {
             let build = table.iter().find(|variant| variant.name == format!("cotree {}", entry.name));
             assert!(build.is_some_and(|variant| variant.method), "{}", entry.name);
         }
-        let of_papers = [BLOCK, AFFINE, WEIGHTED, VERTEX, ACROSS];
+        let of_papers = [BLOCK, AFFINE, WEIGHTED, ACROSS];
         let named = [NONE, EDGE, PLAIN, PATH, EVENTS, NAIVE_EVENTS, EVENT_LIMITS, TRACE, TRACE_RING, TRACE_BRANCHES];
         for name in named.iter().chain(&of_papers).chain(&TRACE_BY).chain(&JUDGES) {
             assert!(table.iter().any(|variant| variant.name == *name), "{name}");

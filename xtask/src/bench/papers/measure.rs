@@ -1,8 +1,9 @@
 //! Measuring what the store lacks for the page: a few builds of each program, and what cotree says of them.
 
+use super::addresses;
 use super::facts::{Facts, LoopsOfFile, OtherRun, Paths, Placement, Size};
+use super::request::Request;
 use super::structure;
-use super::{Request, addresses};
 use crate::bench::build::{Builder, Parts};
 use crate::bench::campaign::profiles;
 use crate::bench::footprint::text_size;

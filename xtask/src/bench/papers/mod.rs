@@ -5,40 +5,34 @@
 //! the file alone.
 
 mod addresses;
+mod ball_1994;
 mod ball_larus_1994;
+mod ball_larus_1996;
 mod facts;
+mod frenot_pereira_2024;
 mod measure;
+mod melski_reps_1998;
 mod program;
+mod request;
 mod sheet;
 mod structure;
+#[cfg(test)]
+mod tests;
+mod zircon_2026;
 
 pub use facts::Facts;
+pub use request::Request;
 
 use super::campaign::Campaign;
 use super::results::Results;
 use super::store::Store;
 use super::subject::Workloads;
 use super::variants::{self, Variant};
-use crate::real::Context;
 use crate::workspace;
 use anyhow::{Context as _, Result};
 use program::Program;
 use sheet::Sheet;
 use std::path::PathBuf;
-
-/// What a run is about.
-pub struct Request<'a> {
-    /// Tools and sources.
-    pub context: &'a Context,
-    /// All builds.
-    pub variants: &'a [Variant],
-    /// The programs, without sets.
-    pub programs: &'a [&'a Workloads],
-    /// Measure facts that are known already, too.
-    pub again: bool,
-    /// The day of the measurements.
-    pub today: String,
-}
 
 /// Builds whose instructions the page has of each program, and that the bench once had of few.
 const WANTED: [&str; 4] = [variants::NONE, variants::EVENTS, variants::NAIVE_EVENTS, variants::ACROSS];
@@ -66,32 +60,39 @@ fn count_missing(request: &Request<'_>, program: &Workloads, store: &mut Store) 
     if names.is_empty() { Ok(Vec::new()) } else { campaign.count(&[program], store) }
 }
 
-/// Writes bench/PAPERS.md.
-pub fn save(programs: &[&Workloads], variants: &[Variant], store: &Store) -> Result<PathBuf> {
+/// Writes bench/PAPERS.md from what the store has of all programs, those of sets among them.
+pub fn save(all: &[Workloads], variants: &[Variant], store: &Store) -> Result<PathBuf> {
     let file = workspace::root().join("bench/PAPERS.md");
-    let results = Results::new(programs, variants, store);
+    let (sets, programs): (Vec<&Workloads>, Vec<&Workloads>) = all.iter().partition(|program| program.is_set());
     let facts: Vec<Option<&Facts>> = programs.iter().map(|program| store.facts(&program.counted)).collect();
-    std::fs::write(&file, page(&results, &facts)).with_context(|| format!("can't write {}", file.display()))?;
+    let [programs, sets] = [programs, sets].map(|programs| Results::new(&programs, variants, store));
+    let sheet = sheet(&paired(&programs, &facts), &paired(&sets, &vec![None; sets.programs.len()]));
+    std::fs::write(&file, format!("{INTRODUCTION}\n{}\n", sheet.text().trim_end()))
+        .with_context(|| format!("can't write {}", file.display()))?;
     Ok(file)
 }
 
-fn page(results: &Results, facts: &[Option<&Facts>]) -> String {
-    let programs: Vec<Program<'_>> =
-        results.programs.iter().zip(facts).map(|(measured, facts)| Program { measured, facts: *facts }).collect();
-    format!("{INTRODUCTION}\n{}\n", sheet(&programs).text().trim_end())
+fn paired<'a>(results: &'a Results, facts: &[Option<&'a Facts>]) -> Vec<Program<'a>> {
+    results.programs.iter().zip(facts).map(|(measured, facts)| Program { measured, facts: *facts }).collect()
 }
 
-fn sheet(programs: &[Program<'_>]) -> Sheet {
+fn sheet(programs: &[Program<'_>], sets: &[Program<'_>]) -> Sheet {
     let mut sheet = Sheet::default();
     ball_larus_1994::write(programs, &mut sheet);
+    ball_1994::write(programs, &mut sheet);
+    ball_larus_1996::write(programs, &mut sheet);
+    frenot_pereira_2024::write(programs, sets, &mut sheet);
+    melski_reps_1998::write(programs, &mut sheet);
+    zircon_2026::write(programs, sets, &mut sheet);
     sheet
 }
 
 const INTRODUCTION: &str = "\
 # The papers' numbers, and ours
 
-Written by `cargo xtask bench --papers` from `bench/results.json`. The overview has one line for each quantity; the
-tables below have the programs. Ours are of the programs of [RESULTS.md](RESULTS.md), on their small workloads, compiled
+Written by `cargo xtask bench --papers` from `bench/results.json`. Each paper begins with one line for each quantity; the
+tables of programs stand below. Ours are of the programs of [RESULTS.md](RESULTS.md), on their small workloads, compiled
 at -O2 (Rust: release). Overheads are instructions over the build without counters, by callgrind, unless time is named.
-Blocks, edges and paths are those of LLVM IR after the compiler's first simplification and inlining.
+Blocks, edges and paths are those of LLVM IR after the compiler's first simplification and inlining. None of the papers'
+own programs (SPEC89, SPEC92, SPEC95, the LLVM test suite, Jotai) is among ours, so all numbers are of other programs.
 ";

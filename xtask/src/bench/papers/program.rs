@@ -65,13 +65,7 @@ pub fn known(programs: &[Program<'_>], number: impl Fn(&Program<'_>) -> Option<f
     programs.iter().filter_map(number).collect()
 }
 
-/// The sum over programs, if any is known.
-pub fn sum(programs: &[Program<'_>], number: impl Fn(&Program<'_>) -> Option<f64>) -> Option<f64> {
-    let numbers = known(programs, number);
-    (!numbers.is_empty()).then(|| numbers.iter().sum())
-}
-
-/// The smallest and largest, and the number between which half of all lie, as a sentence's part.
+/// The smallest, the largest and the median, with the number of programs.
 pub fn range(numbers: Vec<f64>, show: impl Fn(f64) -> String) -> Option<String> {
     let least = numbers.iter().copied().min_by(f64::total_cmp)?;
     let most = numbers.iter().copied().max_by(f64::total_cmp)?;

@@ -20,10 +20,13 @@ pub struct Line {
     pub why: &'static str,
 }
 
+/// What a column shows of a program.
+type Cell<'a> = Box<dyn Fn(&Program<'_>) -> Option<String> + 'a>;
+
 /// A column of a table of programs.
 pub struct Column<'a> {
     title: &'static str,
-    cell: Box<dyn Fn(&Program<'_>) -> Option<String> + 'a>,
+    cell: Cell<'a>,
 }
 
 impl<'a> Column<'a> {
@@ -71,16 +74,23 @@ impl Default for Part<'_> {
 /// The page.
 #[derive(Default)]
 pub struct Sheet {
-    paper: &'static str,
-    overview: Vec<[String; 6]>,
+    papers: Vec<Paper>,
+}
+
+/// What the page has of one paper.
+struct Paper {
+    name: &'static str,
+    title: &'static str,
+    /// Table or figure, quantity, the paper's number, ours, and why they differ.
+    lines: Vec<[String; 5]>,
+    /// The tables of programs.
     tables: String,
 }
 
 impl Sheet {
     /// Begins a paper.
-    pub fn paper(&mut self, name: &'static str, title: &str) {
-        self.paper = name;
-        let _ = writeln!(self.tables, "## {name}: {title}\n");
+    pub fn paper(&mut self, name: &'static str, title: &'static str) {
+        self.papers.push(Paper { name, title, lines: Vec::new(), tables: String::new() });
     }
 
     /// Adds a table or figure of the paper, with what is known of these programs.
@@ -90,9 +100,9 @@ impl Sheet {
             .map(|program| (program, part.columns.iter().map(|column| (column.cell)(program)).collect::<Vec<_>>()))
             .filter(|(_, cells)| cells.iter().any(Option::is_some))
             .collect();
+        let Some(paper) = self.papers.last_mut() else { return };
         for line in &part.lines {
-            self.overview.push([
-                self.paper.to_owned(),
+            paper.lines.push([
                 part.place.to_owned(),
                 line.quantity.to_owned(),
                 line.theirs.to_owned(),
@@ -100,7 +110,7 @@ impl Sheet {
                 line.why.to_owned(),
             ]);
         }
-        let text = &mut self.tables;
+        let text = &mut paper.tables;
         let _ = writeln!(text, "### {}\n\n{}", part.place, part.about);
         if part.columns.is_empty() {
             let _ = writeln!(text);
@@ -135,23 +145,69 @@ impl Sheet {
         let _ = writeln!(text, " Measurements are from {}.\n", days.join("; "));
     }
 
-    /// The overview, then all tables.
+    /// Of each paper its quantities, then its tables of programs.
     pub fn text(&self) -> String {
-        let titles = ["paper", "table or figure", "quantity", "the paper's number", "ours", "why they differ"];
-        let mut table = Table::new(titles);
-        self.overview.iter().for_each(|line| table.row(line.clone()));
-        format!("## Overview\n\n{table}\n{}", self.tables)
+        let mut text = String::new();
+        for Paper { name, title, lines, tables } in &self.papers {
+            let _ = writeln!(text, "## {name}: {title}\n");
+            let _ = writeln!(text, "| table or figure | quantity | the paper | ours | why they differ |");
+            let _ = writeln!(text, "| --- | --- | --- | --- | --- |");
+            for line in lines {
+                let _ = writeln!(text, "| {} |", line.join(" | "));
+            }
+            let _ = writeln!(text, "\n{}", tables.trim_end());
+            text.push('\n');
+        }
+        wrapped(&text)
     }
 
     /// The tables and figures of each paper that have a line.
     #[cfg(test)]
     pub fn places(&self) -> Vec<(&str, &str)> {
-        self.overview.iter().map(|[paper, place, ..]| (paper.as_str(), place.as_str())).collect()
+        self.papers.iter().flat_map(|paper| paper.lines.iter().map(|line| (paper.name, line[0].as_str()))).collect()
     }
 
-    /// All cells of the overview.
+    /// All cells of the lines.
     #[cfg(test)]
     pub fn cells(&self) -> impl Iterator<Item = &String> {
-        self.overview.iter().flatten()
+        self.papers.iter().flat_map(|paper| paper.lines.iter().flatten())
+    }
+}
+
+/// Breaks lines of prose where the project's lines end.
+fn wrapped(text: &str) -> String {
+    const COLUMNS: usize = 120;
+    let mut out = String::new();
+    for line in text.lines() {
+        let mut column = 0;
+        for word in line.split(' ') {
+            let length = word.chars().count();
+            if column > 0 && column + 1 + length > COLUMNS && !line.starts_with('|') {
+                out.push('\n');
+                column = 0;
+            } else if column > 0 {
+                out.push(' ');
+                column += 1;
+            }
+            out += word;
+            column += length;
+        }
+        out.push('\n');
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prose_is_wrapped_and_tables_are_not() {
+        let word = "seven77";
+        let prose = [word; 20].join(" ");
+        let lines: Vec<usize> = wrapped(&prose).lines().map(str::len).collect();
+        assert_eq!(lines, [119, 39]);
+        let row = format!("| {prose} |");
+        assert_eq!(wrapped(&row), format!("{row}\n"));
     }
 }
