@@ -59,7 +59,8 @@ struct Cli {
 enum Task {
     /// Install what is missing, then run the lints, every crate's tests, and real programs end to end
     Test(TestArgs),
-    /// Measure overhead, build time, memory and sizes against other tools; writes bench/RESULTS.md
+    /// Measure overhead, build time, memory and sizes against other tools; writes bench/RESULTS.md, and with
+    /// `--papers` bench/PAPERS.md
     Bench(bench::Args),
     /// Random programs of what breaks profilers, in every build, against tallies of their own; on and on
     Soak(soak::Args),

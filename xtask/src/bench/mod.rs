@@ -2,7 +2,8 @@
 //!
 //! All ratios of instructions are over each tool's own build without counters: they repeat on any machine, however
 //! busy. Measurements are kept in `bench/results.json`, and `bench/RESULTS.md` is made from it. Each one is written
-//! when it is made: a run that was interrupted is resumed by starting it again.
+//! when it is made: a run that was interrupted is resumed by starting it again. With `--papers`, `bench/PAPERS.md` has
+//! the numbers of the papers that cotree is made from, beside ours.
 
 mod across;
 mod build;

@@ -39,7 +39,10 @@ fn hashed(p: &Program<'_>) -> Option<f64> {
 
 fn table_1(programs: &[Program<'_>], sheet: &mut Sheet) {
     let over = |build: &'static str| move |p: &Program<'_>| p.over(build).map(percent);
-    let factor = |p: &Program<'_>| ratio(p.over(PATH)? - 1.0, p.over(PLAIN)? - 1.0);
+    let factor = |p: &Program<'_>| {
+        let factor = ratio(p.over(PATH)? - 1.0, p.over(PLAIN)? - 1.0);
+        Some(factor.map_or_else(|| "edges cost nothing".to_owned(), times))
+    };
     let edges = |p: &Program<'_>| ratio(p.placed("edge")?.increments, paths(p)?.increments);
     sheet.part(
         programs,
@@ -78,7 +81,7 @@ fn table_1(programs: &[Program<'_>], sheet: &mut Sheet) {
                 Column::new("path", over(PATH)),
                 Column::new("edge, plain", over(PLAIN)),
                 Column::new("edge, default", over(EDGE)),
-                Column::new("path / edge", move |p| factor(p).map(times)),
+                Column::new("path / edge", factor),
                 Column::new("path incr., M", |p| Some(times(paths(p)?.increments / 1e6))),
                 Column::new("edge / path incr.", move |p| edges(p).map(times)),
                 Column::new("hashed", |p| hashed(p).map(share)),
@@ -88,7 +91,6 @@ fn table_1(programs: &[Program<'_>], sheet: &mut Sheet) {
             ],
             builds: &[PATH, PLAIN, EDGE],
             facts: true,
-            empty: "edges cost nothing",
             ..Part::default()
         },
     );

@@ -37,7 +37,8 @@ fn power(bits: f64) -> String {
 
 /// A share that may be tiny.
 fn tiny(part: f64) -> String {
-    format!("{:.3} %", 100.0 * part)
+    let percent = 100.0 * part;
+    if percent < 0.001 { format!("10^{:.0} %", percent.log10()) } else { format!("{percent:.3} %") }
 }
 
 fn executed(programs: &[Program<'_>], sheet: &mut Sheet) {
@@ -51,7 +52,7 @@ fn executed(programs: &[Program<'_>], sheet: &mut Sheet) {
                 quantity: "paths that run, of all observable paths",
                 theirs: "“It remains to be seen” whether that is a small fraction, as it is within functions.",
                 ours: range(known(programs, of_possible), tiny),
-                why: "The open question of the paper: a small fraction runs, even of the paths that cuts leave.",
+                why: "The paper leaves it open. A small fraction runs, even of the paths that cuts leave.",
             }],
             columns: vec![
                 Column::new("observable", |p| Some(power((planned(p)?.possible as f64).log2()))),
@@ -60,15 +61,13 @@ fn executed(programs: &[Program<'_>], sheet: &mut Sheet) {
                 Column::new("calls crossed", |p| Some(planned(p)?.calls[0].to_string())),
                 Column::new("calls cut", |p| Some(planned(p)?.calls[1].to_string())),
                 Column::new("within functions", |p| {
-                    planned(p)?;
-                    Some(power(p.facts?.paths.possible.log2()))
+                    planned(p).and(p.facts).map(|facts| power(facts.paths.possible.log2()))
                 }),
                 Column::new("run within", |p| planned(p).and(p.facts).map(|facts| facts.paths.different.to_string())),
                 Column::new("overhead", |p| p.over(ACROSS).map(percent)),
             ],
             builds: &[ACROSS],
             facts: true,
-            empty: "not measured yet",
             ..Part::default()
         },
     );
@@ -80,7 +79,7 @@ fn bits(programs: &[Program<'_>], sheet: &mut Sheet) {
         Part {
             place: "§9.1, bits",
             about: "Bits of the largest path number if no call is cut but recursive ones and those through pointers, and no edge but \
-                    those that end paths anyway; beside it the bits that cotree's cuts leave.",
+                    those that end paths anyway; beside it the bits that cotree's cuts leave, with the paths that end in a call that never returns.",
             lines: vec![Line {
                 quantity: "bits of a path number",
                 theirs: "at most as many as the supergraph has vertices; more than a word is “possibly infeasible”",
@@ -96,7 +95,6 @@ fn bits(programs: &[Program<'_>], sheet: &mut Sheet) {
             ],
             builds: &[ACROSS],
             facts: true,
-            empty: "Rust programs are not built with ipath.",
             ..Part::default()
         },
     );
@@ -131,7 +129,6 @@ fn factored(programs: &[Program<'_>], sheet: &mut Sheet) {
             ],
             builds: &[PATH, ACROSS],
             facts: true,
-            empty: "Rust programs are not built with ipath.",
             ..Part::default()
         },
     );

@@ -24,9 +24,9 @@ pub use facts::Facts;
 pub use request::Request;
 
 use super::campaign::Campaign;
-use super::results::Results;
+use super::results::{Measured, Results};
 use super::store::Store;
-use super::subject::Workloads;
+use super::subject::{Subject, Workloads};
 use super::variants::{self, Variant};
 use crate::workspace;
 use anyhow::{Context as _, Result};
@@ -47,11 +47,18 @@ pub fn measure(request: &Request<'_>, store: &mut Store) -> Result<Vec<String>> 
     Ok(failures)
 }
 
-/// Counts the instructions of the builds of which the store has none.
+/// Builds that write another encoding since a day: older measurements are not of it.
+const CHANGED: (&str, [&str; 4]) =
+    ("2026-11-28", [variants::TRACE_BRANCHES, variants::TRACE_BY[0], variants::TRACE_BY[1], variants::TRACE]);
+
+/// Counts the instructions of the builds of which the store has none that are of use.
 fn count_missing(request: &Request<'_>, program: &Workloads, store: &mut Store) -> Result<Vec<String>> {
     let lacks = |variant: &&Variant| {
-        let subject = &program.counted;
-        WANTED.contains(&variant.name.as_str()) && subject.has(variant) && store.counted(subject, variant).is_none()
+        let (subject, name) = (&program.counted, variant.name.as_str());
+        let known = store.counted(subject, variant);
+        let (day, changed) = CHANGED;
+        let old = changed.contains(&name) && known.is_some_and(|counted| counted.from.as_str() < day);
+        subject.has(variant) && (old || WANTED.contains(&name) && known.is_none())
     };
     let names: Vec<&str> = request.variants.iter().filter(lacks).map(|variant| variant.name.as_str()).collect();
     let wanted = |variant: &Variant| names.contains(&variant.name.as_str());
@@ -66,14 +73,20 @@ pub fn save(all: &[Workloads], variants: &[Variant], store: &Store) -> Result<Pa
     let (sets, programs): (Vec<&Workloads>, Vec<&Workloads>) = all.iter().partition(|program| program.is_set());
     let facts: Vec<Option<&Facts>> = programs.iter().map(|program| store.facts(&program.counted)).collect();
     let [programs, sets] = [programs, sets].map(|programs| Results::new(&programs, variants, store));
-    let sheet = sheet(&paired(&programs, &facts), &paired(&sets, &vec![None; sets.programs.len()]));
+    let in_rust = |name: &str| all.iter().any(|p| p.name() == name && matches!(p.counted, Subject::Rust(_)));
+    let sheet = sheet(&paired(&programs, &facts, &in_rust), &paired(&sets, &vec![None; sets.programs.len()], &in_rust));
     std::fs::write(&file, format!("{INTRODUCTION}\n{}\n", sheet.text().trim_end()))
         .with_context(|| format!("can't write {}", file.display()))?;
     Ok(file)
 }
 
-fn paired<'a>(results: &'a Results, facts: &[Option<&'a Facts>]) -> Vec<Program<'a>> {
-    results.programs.iter().zip(facts).map(|(measured, facts)| Program { measured, facts: *facts }).collect()
+fn paired<'a>(results: &'a Results, facts: &[Option<&'a Facts>], in_rust: &dyn Fn(&str) -> bool) -> Vec<Program<'a>> {
+    let program = |(measured, facts): (&'a Measured, &Option<&'a Facts>)| Program {
+        measured,
+        facts: *facts,
+        in_rust: in_rust(measured.name),
+    };
+    results.programs.iter().zip(facts).map(program).collect()
 }
 
 fn sheet(programs: &[Program<'_>], sets: &[Program<'_>]) -> Sheet {

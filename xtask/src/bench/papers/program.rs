@@ -11,6 +11,8 @@ pub struct Program<'a> {
     pub measured: &'a Measured,
     /// What was measured for this page.
     pub facts: Option<&'a Facts>,
+    /// Rust programs are built by few methods.
+    pub in_rust: bool,
 }
 
 impl Program<'_> {
@@ -54,9 +56,11 @@ impl Program<'_> {
         self.facts?.builds.get(build)
     }
 
-    /// The days on which a build was measured.
-    pub fn days(&self, build: &str) -> Vec<&str> {
-        self.measured.counted.get(build).map(|counted| counted.from.as_str()).into_iter().collect()
+    /// The days on which the instructions of a build were counted and, if `timed`, its times were taken.
+    pub fn days(&self, build: &str, timed: bool) -> impl Iterator<Item = &str> {
+        let counted = self.measured.counted.get(build).map(|counted| counted.from.as_str());
+        let timed = self.measured.timed.get(build).filter(|_| timed).map(|timed| timed.from.as_str());
+        counted.into_iter().chain(timed)
     }
 }
 

@@ -8,6 +8,9 @@ use std::fmt::Write;
 /// What stands where nothing has been measured.
 pub const NOT_MEASURED: &str = "Not measured yet: `cargo xtask bench --papers` does.";
 
+/// What stands in a cell of a program of which something else is known.
+const UNKNOWN: &str = "not measured yet";
+
 /// One quantity of a paper, and ours.
 pub struct Line {
     /// What is counted.
@@ -48,11 +51,13 @@ pub struct Part<'a> {
     pub columns: Vec<Column<'a>>,
     /// The builds of which the store's instructions, times or sizes are used.
     pub builds: &'a [&'static str],
+    /// Whether times are used, too.
+    pub timed: bool,
     /// Whether facts that were measured for this page are used.
     pub facts: bool,
-    /// Why a program that has no row has none.
+    /// Why a Rust program that has no row has none.
     pub lacking: &'static str,
-    /// What stands in a cell that is empty in a row that is not.
+    /// What stands in a cell of a Rust program that is not built so.
     pub empty: &'static str,
 }
 
@@ -64,9 +69,10 @@ impl Default for Part<'_> {
             lines: Vec::new(),
             columns: Vec::new(),
             builds: &[],
+            timed: false,
             facts: false,
-            lacking: "they are not built by these methods",
-            empty: "not built so",
+            lacking: "Rust programs are not built by these methods",
+            empty: "not built in Rust",
         }
     }
 }
@@ -120,24 +126,24 @@ impl Sheet {
             let _ = writeln!(text, "{NOT_MEASURED}\n");
             return;
         }
-        let without: Vec<&str> = programs
-            .iter()
-            .map(Program::name)
-            .filter(|name| !rows.iter().any(|(program, _)| program.name() == *name))
-            .collect();
         let mut table = Table::new(std::iter::once("program").chain(part.columns.iter().map(|column| column.title)));
         for (program, cells) in &rows {
-            let cells = cells.iter().map(|cell| cell.clone().unwrap_or_else(|| part.empty.to_owned()));
+            let empty = if program.in_rust { part.empty } else { UNKNOWN };
+            let cells = cells.iter().map(|cell| cell.clone().unwrap_or_else(|| empty.to_owned()));
             table.row(std::iter::once(program.name().to_owned()).chain(cells));
         }
         let _ = writeln!(text, "\n{table}");
         let _ = write!(text, "{} programs.", rows.len());
-        if !without.is_empty() {
-            let _ = write!(text, " Without {}: {}.", without.join(", "), part.lacking);
+        for (in_rust, why) in [(true, part.lacking), (false, UNKNOWN)] {
+            let absent = programs.iter().filter(|program| program.in_rust == in_rust).map(Program::name);
+            let absent: Vec<&str> = absent.filter(|name| !rows.iter().any(|(row, _)| row.name() == *name)).collect();
+            if !absent.is_empty() {
+                let _ = write!(text, " Without {}: {why}.", absent.join(", "));
+            }
         }
         let mut days: BTreeMap<&str, usize> = BTreeMap::new();
         for (program, _) in &rows {
-            let of_builds = part.builds.iter().flat_map(|build| program.days(build));
+            let of_builds = part.builds.iter().flat_map(|build| program.days(build, part.timed));
             let of_facts = program.facts.filter(|_| part.facts).map(|facts| facts.from.as_str());
             of_builds.chain(of_facts).for_each(|day| *days.entry(day).or_default() += 1);
         }

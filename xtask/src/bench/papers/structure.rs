@@ -232,3 +232,60 @@ fn depth_first(calls: &[Vec<(CallId, usize)>]) -> Vec<usize> {
     }
     order
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cotree_core::facts::{BlockFacts, EdgeFacts, EdgeKind, InstructionCounts, Run};
+
+    /// A block of so many instructions.
+    fn block(total: u32) -> BlockFacts {
+        let instructions = InstructionCounts { total, ..InstructionCounts::default() };
+        let runs = vec![Run { instructions, ..Run::default() }];
+        BlockFacts { instructions, runs, ..BlockFacts::default() }
+    }
+
+    /// A branch to one of two blocks, which join.
+    fn diamond(left: u32, right: u32) -> Function {
+        let edge = |(src, dst, kind)| EdgeFacts { src: Block::new(src), dst: Block::new(dst), kind, successor: 0 };
+        let edges = [(0, 1, EdgeKind::True), (0, 2, EdgeKind::False), (1, 3, EdgeKind::Jump), (2, 3, EdgeKind::Jump)];
+        Function {
+            blocks: [5, left, right, 2].map(block).to_vec().into(),
+            edges: edges.into_iter().chain([(3, 4, EdgeKind::Return)]).map(edge).collect(),
+            ..Function::default()
+        }
+    }
+
+    fn events(function: &Function) -> Events {
+        let mut events = Events::default();
+        events.add(function, &function.cfg().expect("the graph is right"));
+        events
+    }
+
+    #[test]
+    fn a_chord_adds_nothing_where_both_ways_are_as_long() {
+        let (same, other) = (events(&diamond(3, 3)), events(&diamond(3, 4)));
+        assert_eq!((same.chords, same.zero), (1, 1));
+        assert_eq!((other.chords, other.zero), (1, 0));
+        assert_eq!(same.blocks, 4);
+    }
+
+    #[test]
+    fn uncut_paths_multiply_through_calls() {
+        // Two ways through the callee, which is called twice in a row: 2 · 2 ways.
+        let two = Linear { times: 1.0, plus: f64::NEG_INFINITY };
+        assert!((two.after(two).at_one() - 2.0).abs() < 1e-9);
+        // And one path that ends within the callee.
+        let ends = two.and(Linear::ONE);
+        assert!((ends.at_one().exp2() - 3.0).abs() < 1e-9);
+        assert!((ends.after(ends).at_one().exp2() - 7.0).abs() < 1e-9);
+        assert!((sum(Linear::IDENTITY.at_one(), f64::NEG_INFINITY)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn callees_come_first_and_recursion_is_left_out() {
+        let call = CallId::new;
+        let calls = vec![vec![(call(0), 1), (call(1), 2)], vec![(call(0), 2)], Vec::new()];
+        assert_eq!(callees_first(&calls), [2, 1, 0]);
+    }
+}

@@ -106,15 +106,15 @@ fn the_page_has_every_table_with_all_programs_and_no_empty_cell() {
     let all: Vec<(Measured, Facts)> =
         (1..).zip(NAMES).map(|(size, name)| (measured(name, size), facts(size))).collect();
     let programs: Vec<Program<'_>> =
-        all.iter().map(|(measured, facts)| Program { measured, facts: Some(facts) }).collect();
+        all.iter().map(|(measured, facts)| Program { measured, facts: Some(facts), in_rust: false }).collect();
     let set = measured("small functions", 20);
-    let sheet = sheet(&programs, &[Program { measured: &set, facts: None }]);
+    let sheet = sheet(&programs, &[Program { measured: &set, facts: None, in_rust: false }]);
     for place in PLACES {
         assert!(sheet.places().contains(&place), "{place:?}");
     }
     let text = sheet.text();
     assert!(!text.contains(NOT_MEASURED), "{text}");
-    assert!(sheet.cells().all(|cell| !cell.trim().is_empty()));
+    assert!(sheet.cells().all(|cell| !cell.trim().is_empty() && !cell.contains('|')));
     assert!(
         !text.lines().filter(|line| line.starts_with('|')).any(|line| line.contains("|  |") || line.contains("NaN"))
     );
@@ -131,10 +131,16 @@ fn what_is_missing_has_a_sentence() {
     let mut some = measured("a", 1);
     some.counted.remove(BLOCK);
     some.timed.clear();
-    let programs = [Program { measured: &some, facts: None }];
+    let mut other = measured("b", 2);
+    other.counted.remove(AFFINE);
+    let programs = [
+        Program { measured: &some, facts: None, in_rust: false },
+        Program { measured: &other, facts: None, in_rust: true },
+    ];
     let text = sheet(&programs, &[]).text();
     assert!(text.contains(&format!("| Table 2 | profiled edges, of all edges | 39 to 46 % | {NOT_MEASURED} |")));
     assert!(text.contains("### Table 2\n\nEdges, those that have a counter"), "{text}");
-    assert!(text.contains("not built so"), "a cell of the redundant build");
+    assert!(text.contains("not measured yet"), "a cell of the redundant build");
+    assert!(text.contains("Without b: Rust programs are not built with loop variables alone."), "{text}");
     assert!(!text.contains("|  |") && !text.contains("NaN"), "{text}");
 }
