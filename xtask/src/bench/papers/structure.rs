@@ -245,13 +245,21 @@ mod tests {
         BlockFacts { instructions, runs, ..BlockFacts::default() }
     }
 
-    /// A branch to one of two blocks, which join.
-    fn diamond(left: u32, right: u32) -> Function {
+    /// Two branches in a row, each to one of two blocks, which join. Those of the first have so many instructions.
+    fn diamonds(left: u32, right: u32) -> Function {
         let edge = |(src, dst, kind)| EdgeFacts { src: Block::new(src), dst: Block::new(dst), kind, successor: 0 };
-        let edges = [(0, 1, EdgeKind::True), (0, 2, EdgeKind::False), (1, 3, EdgeKind::Jump), (2, 3, EdgeKind::Jump)];
+        let branch = |from| {
+            [
+                (from, from + 1, EdgeKind::True),
+                (from, from + 2, EdgeKind::False),
+                (from + 1, from + 3, EdgeKind::Jump),
+                (from + 2, from + 3, EdgeKind::Jump),
+            ]
+        };
+        let edges = branch(0).into_iter().chain(branch(3)).chain([(6, 7, EdgeKind::Return)]);
         Function {
-            blocks: [5, left, right, 2].map(block).to_vec().into(),
-            edges: edges.into_iter().chain([(3, 4, EdgeKind::Return)]).map(edge).collect(),
+            blocks: [5, left, right, 2, 3, 3, 1].map(block).to_vec().into(),
+            edges: edges.map(edge).collect(),
             ..Function::default()
         }
     }
@@ -264,10 +272,11 @@ mod tests {
 
     #[test]
     fn a_chord_adds_nothing_where_both_ways_are_as_long() {
-        let (same, other) = (events(&diamond(3, 3)), events(&diamond(3, 4)));
-        assert_eq!((same.chords, same.zero), (1, 1));
-        assert_eq!((other.chords, other.zero), (1, 0));
-        assert_eq!(same.blocks, 4);
+        // Of ten edges, EXIT's to the entry among them, seven make the tree. Two chords count whole executions.
+        let (same, other) = (events(&diamonds(3, 3)), events(&diamonds(3, 4)));
+        assert_eq!((same.chords, same.zero), (3, 1));
+        assert_eq!((other.chords, other.zero), (3, 0));
+        assert_eq!(same.blocks, 7);
     }
 
     #[test]
