@@ -69,8 +69,8 @@ pub struct Args {
     /// Measure only programs that are compiled by profiles: by cotree, and by clang and rustc alone
     #[arg(long, conflicts_with_all = ["build", "tool", "time"])]
     pgo: bool,
-    /// Measure what bench/PAPERS.md needs and bench/results.json lacks, and write that page; with `--only` measure those
-    /// programs again
+    /// Measure what bench/PAPERS.md needs and bench/results.json lacks, and write that page; with `--only`, measure
+    /// those programs again
     #[arg(long, conflicts_with_all = ["build", "tool", "peers", "time", "quick", "pgo"])]
     papers: bool,
     /// Measure nothing, only write bench/RESULTS.md from bench/results.json and bench/NOTES.md; with

@@ -33,7 +33,8 @@ fn chords(programs: &[Program<'_>], sheet: &mut Sheet) {
         programs,
         Part {
             place: "§3.1, zero chords",
-            about: "Chords of the maximum spanning trees, and those of them at which a counter of IR instructions adds nothing.",
+            about: "Chords of the maximum spanning trees, and those of them at which a counter of IR instructions \
+                    adds nothing.",
             lines: vec![Line {
                 quantity: "chords that need no code, of all chords",
                 theirs: "The paper says that there may be such chords (if Increment(f) = 0), and not how many.",
@@ -61,7 +62,8 @@ fn queries(programs: &[Program<'_>], sheet: &mut Sheet) {
                 quantity: "accurate query points, of all blocks",
                 theirs: "The paper says that fewer chords mean fewer accurate points, and not how many there are.",
                 ours: range(known(programs, exact), share),
-                why: "Besides entries only blocks behind chords can be accurate, since all others count ahead or behind.",
+                why: "Besides entries only blocks behind chords can be accurate, since all others count ahead or \
+                      behind.",
             }],
             columns: vec![
                 Column::new("blocks", |p| Some(events(p)?.blocks.to_string())),
@@ -91,7 +93,8 @@ fn costs(programs: &[Program<'_>], sheet: &mut Sheet) {
                     quantity: "overhead of additions on chords",
                     theirs: "The paper has no measurement.",
                     ours: range(known(programs, |p| p.over(EVENTS)), percent),
-                    why: "The paper has nothing to compare with. The worst are kernels whose loops have a chord in each turn.",
+                    why: "The paper has nothing to compare with. The worst are kernels whose loops have a chord in \
+                          each turn.",
                 },
             ],
             columns: vec![

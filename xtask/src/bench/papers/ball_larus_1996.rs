@@ -48,8 +48,8 @@ fn table_1(programs: &[Program<'_>], sheet: &mut Sheet) {
         programs,
         Part {
             place: "Table 1",
-            about: "Path profiles beside edge profiles on plain spanning trees, as those of qpt are. A factor is left out where edge \
-                    profiles cost nothing.",
+            about: "Path profiles beside edge profiles on plain spanning trees, as those of qpt are. A factor is left \
+                    out where edge profiles cost nothing.",
             lines: vec![
                 Line {
                     quantity: "overhead of path profiles, average",
@@ -67,7 +67,8 @@ fn table_1(programs: &[Program<'_>], sheet: &mut Sheet) {
                     quantity: "increments in hash tables, of all path increments",
                     theirs: LOST,
                     ours: range(known(programs, hashed), share),
-                    why: "Ours also cuts paths at cold edges, so that few functions have more paths than an array can hold.",
+                    why: "Ours also cuts paths at cold edges, so that few functions have more paths than an array can \
+                          hold.",
                 },
                 Line {
                     quantity: "edge increments over path increments",
@@ -115,15 +116,16 @@ fn table_2(programs: &[Program<'_>], sheet: &mut Sheet) {
         programs,
         Part {
             place: "Table 2",
-            about: "The paths that ran, and those that the most frequent edge out of each block foretells. Lengths are in edges and in \
-                    IR instructions, averages over executions. A foretold path is measured up to the first wrong edge. Turns of \
-                    loops of one block are counted apart.",
+            about: "The paths that ran, and those that the most frequent edge out of each block foretells. Lengths \
+                    are in edges and in IR instructions, averages over executions. A foretold path is measured up to \
+                    the first wrong edge. Turns of loops of one block are counted apart.",
             lines: vec![
                 Line {
                     quantity: "instructions of an executed path, average",
                     theirs: "88 (SPEC95)",
                     ours: instructions(|paths| paths.average[1]),
-                    why: "Fortran programs have blocks of hundreds of instructions. Ours are mostly integer code, in IR instructions.",
+                    why: "Fortran programs have blocks of hundreds of instructions. Ours are mostly integer code, in \
+                          IR instructions.",
                 },
                 Line {
                     quantity: "instructions of a path that edges foretell, average",
@@ -177,8 +179,8 @@ fn table_3(programs: &[Program<'_>], sheet: &mut Sheet) {
         programs,
         Part {
             place: "Table 3",
-            about: "The paths of a longer run that a shorter one took, too. The longer run is the workload for taking times, the shorter \
-                    one the workload of all other tables.",
+            about: "The paths of a longer run that a shorter one took, too. The longer run is the workload for taking \
+                    times, the shorter one the workload of all other tables.",
             lines: vec![
                 Line {
                     quantity: "paths of ref that train took, too",

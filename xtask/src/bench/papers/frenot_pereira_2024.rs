@@ -57,13 +57,15 @@ fn figure_9(programs: &[Program<'_>], sheet: &mut Sheet) {
         programs,
         Part {
             place: "Figure 9",
-            about: "Sizes of executables and of their code over those without counters, and processor time of spanning trees alone.",
+            about: "Sizes of executables and of their code over those without counters, and processor time of \
+                    spanning trees alone.",
             lines: vec![
                 Line {
                     quantity: "size with KS and with SESE counters, medians",
                     theirs: "+15.3 %, +15.8 % (LLVM test suite)",
                     ours: medians(programs, larger),
-                    why: "Ours has a runtime of 180 kB and a compressed map of the program in the executable; theirs has neither.",
+                    why: "Ours has a runtime of 180 kB and a compressed map of the program in the executable; theirs \
+                          has neither.",
                 },
                 Line {
                     quantity: "time with KS and with SESE counters, medians",
@@ -96,14 +98,15 @@ fn figure_10(programs: &[Program<'_>], sets: &[Program<'_>], sheet: &mut Sheet) 
         programs,
         Part {
             place: "Figure 10",
-            about: "Different instructions of the program that were executed, and all that were, over those without counters. The \
-                    runtime and its work at start and end are among ours.",
+            about: "Different instructions of the program that were executed, and all that were, over those without \
+                    counters. The runtime and its work at start and end are among ours.",
             lines: vec![
                 Line {
                     quantity: "different instructions with KS and with SESE counters, medians",
                     theirs: "+43.9 %, +51.1 % (Jotai)",
                     ours: medians(programs, more_distinct),
-                    why: "The runtime's own 5,000 instructions are most of what kernels execute once; Figure 13's total is mostly of large programs.",
+                    why: "The runtime's own 5,000 instructions are most of what kernels execute once; Figure 13's \
+                          total is mostly of large programs.",
                 },
                 Line {
                     quantity: "executed instructions with KS and with SESE counters, medians",
@@ -115,7 +118,8 @@ fn figure_10(programs: &[Program<'_>], sets: &[Program<'_>], sheet: &mut Sheet) 
                     quantity: "the same of over a hundred small functions at -O1",
                     theirs: "+18.9 %, +11.4 % (Jotai)",
                     ours: of_sets(PLAIN).zip(of_sets(AFFINE)).map(|(ks, sese)| format!("{ks}, {sese}")),
-                    why: "Ours replaces counters by pointers, by several increments and by known numbers of turns, too.",
+                    why: "Ours replaces counters by pointers, by several increments and by known numbers of turns, \
+                          too.",
                 },
             ],
             columns: vec![
@@ -164,14 +168,15 @@ fn figure_11(programs: &[Program<'_>], sheet: &mut Sheet) {
         programs,
         Part {
             place: "Figure 11",
-            about: "Loops, counters on the chords of spanning trees, variables that could take the place of one, and counters that \
-                    are replaced, of all code, run or not.",
+            about: "Loops, counters on the chords of spanning trees, variables that could take the place of one, and \
+                    counters that are replaced, of all code, run or not.",
             lines: vec![
                 Line {
                     quantity: "r of loops and possible SESE counters by source file",
                     theirs: "0.98 (525 files of the LLVM test suite)",
                     ours: correlation(&pairs).map(|r| format!("{r:.2} ({} files)", pairs.len())),
-                    why: "Ours are those alone that are proven exact: with bounds, in the right type, in loops with one way through.",
+                    why: "Ours are those alone that are proven exact: with bounds, in the right type, in loops with \
+                          one way through.",
                 },
                 Line {
                     quantity: "possible SESE counters for each loop",
@@ -202,13 +207,14 @@ fn figure_12(programs: &[Program<'_>], sheet: &mut Sheet) {
         programs,
         Part {
             place: "Figure 12, Ptrdist/ks",
-            about: "Ptrdist is not among our programs. `chase` is like it: it follows pointers in inner loops that have no affine \
-                    variable. Figure 10 has its row.",
+            about: "Ptrdist is not among our programs. `chase` is like it: it follows pointers in inner loops that \
+                    have no affine variable. Figure 10 has its row.",
             lines: vec![Line {
                 quantity: "a program that follows pointers: KS and SESE counters",
                 theirs: "+474 %, +373 % in time (1.13 s, 6.49 s, 5.34 s)",
                 ours: of(PLAIN).zip(of(AFFINE)).map(|(ks, sese)| format!("{ks}, {sese} by instructions (chase)")),
-                why: "As there, loop variables hardly help. The paper does not say what makes it six times slower; the instructions of counters alone do not.",
+                why: "As there, loop variables hardly help. The paper does not say what makes it six times slower; \
+                      the instructions of counters alone do not.",
             }],
             ..Part::default()
         },

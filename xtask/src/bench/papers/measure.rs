@@ -22,7 +22,7 @@ use std::time::Instant;
 /// The builds whose sizes the page has.
 const BUILDS: [&str; 6] =
     [variants::NONE, variants::BLOCK, variants::EDGE, variants::PLAIN, variants::AFFINE, variants::PATH];
-/// Those of them whose executed instructions are told apart.
+/// The builds whose executed instructions are told apart.
 const TRACED: [&str; 3] = [variants::NONE, variants::PLAIN, variants::AFFINE];
 
 /// Asks for the facts of a program that the store does not have. Says what failed.

@@ -46,8 +46,8 @@ fn executed(programs: &[Program<'_>], sheet: &mut Sheet) {
         programs,
         Part {
             place: "§9.1, paths that run",
-            about: "Observable paths as cotree numbers them, calls cut where there would be too many, and those that ran; then \
-                    paths within functions.",
+            about: "Observable paths as cotree numbers them, calls cut where there would be too many, and those that \
+                    ran; then paths within functions.",
             lines: vec![Line {
                 quantity: "paths that run, of all observable paths",
                 theirs: "“It remains to be seen” whether that is a small fraction, as it is within functions.",
@@ -78,20 +78,24 @@ fn bits(programs: &[Program<'_>], sheet: &mut Sheet) {
         programs,
         Part {
             place: "§9.1, bits",
-            about: "Bits of the largest path number if no call is cut but recursive ones and those through pointers, and no edge but \
-                    those that end paths anyway; beside it the bits that cotree's cuts leave, with the paths that end in a call that never returns.",
+            about: "Bits of the largest path number if no call is cut but recursive ones and those through pointers, \
+                    and no edge but those that end paths anyway; beside it the bits that cotree's cuts leave, with \
+                    the paths that end in a call that never returns.",
             lines: vec![Line {
                 quantity: "bits of a path number",
                 theirs: "at most as many as the supergraph has vertices; more than a word is “possibly infeasible”",
                 ours: range(known(programs, |p| Some(uncut(p)?.bits)), |bits| format!("{bits:.0}")),
-                why: "A path goes through a callee as often as it is called, so its bits grow with the depth of calls and not with \
-                      the size of the program alone. cotree cuts calls and cold edges until the number fits a word.",
+                why: "A path goes through a callee as often as it is called, so its bits grow with the depth of calls \
+                      and not with the size of the program alone. cotree cuts calls and cold edges until the number \
+                      fits a word.",
             }],
             columns: vec![
                 Column::new("blocks", |p| Some(p.facts?.graph[0].to_string())),
                 Column::new("bits, uncut", |p| Some(format!("{:.0}", uncut(p)?.bits))),
                 Column::new("bits, as planned", |p| Some(format!("{:.1}", (planned(p)?.possible as f64).log2()))),
-                Column::new("bits per block", |p| ratio(uncut(p)?.bits, p.facts?.graph[0] as f64).map(|n| format!("{n:.2}"))),
+                Column::new("bits per block", |p| {
+                    ratio(uncut(p)?.bits, p.facts?.graph[0] as f64).map(|n| format!("{n:.2}"))
+                }),
             ],
             builds: &[ACROSS],
             facts: true,
@@ -109,15 +113,15 @@ fn factored(programs: &[Program<'_>], sheet: &mut Sheet) {
         programs,
         Part {
             place: "§5.5.1",
-            about: "Edges of the uncut graph that add to the path number and those that multiply for it, beside the places that need \
-                    the number: calls that paths cross, returns, and ends of paths. Factored out, there is one multiplication at \
-                    each of these.",
+            about: "Edges of the uncut graph that add to the path number and those that multiply for it, beside the \
+                    places that need the number: calls that paths cross, returns, and ends of paths. Factored out, \
+                    there is one multiplication at each of these.",
             lines: vec![Line {
                 quantity: "multiplications on edges, over places that need one when they are factored out",
                 theirs: NO_MEASUREMENT,
                 ours: range(known(programs, saved), |factor| format!("{factor:.2}")),
-                why: "cotree always factors out, and also moves what is left to chords; the overhead of both is that of ipath. \
-                      Where calls are many, as many places need the number as edges multiply.",
+                why: "cotree always factors out, and also moves what is left to chords; the overhead of both is that \
+                      of ipath. Where calls are many, as many places need the number as edges multiply.",
             }],
             columns: vec![
                 Column::new("edges that add", |p| Some(uncut(p)?.adding.to_string())),

@@ -1,4 +1,4 @@
-//! `cargo xtask bench --papers`: the numbers of the papers that cotree is made from, beside ours of the same quantities.
+//! `cargo xtask bench --papers`: the numbers of the papers that cotree is made from, beside ours.
 //!
 //! Most of ours are in `bench/results.json` anyway. What is missing there is measured once for each program and kept in
 //! the same file, so that a run that was interrupted is resumed by starting it again. `bench/PAPERS.md` is made from
@@ -108,4 +108,9 @@ tables of programs stand below. Ours are of the programs of [RESULTS.md](RESULTS
 at -O2 (Rust: release). Overheads are instructions over the build without counters, by callgrind, unless time is named.
 Blocks, edges and paths are those of LLVM IR after the compiler's first simplification and inlining. None of the papers'
 own programs (SPEC89, SPEC92, SPEC95, the LLVM test suite, Jotai) is among ours, so all numbers are of other programs.
+
+Builds are named as the papers name them. Redundant counters are those of `cotree block`, optimal ones and KS counters
+those of `cotree edge, plain`, SESE counters those of `cotree edge, affine alone`. Below each table stand the days of
+its measurements, with how many are of each day: ours are those of the cotree of that day. Those of `bench/RESULTS.md of
+2026-11-23, rounded` were taken over from the page of that day.
 ";

@@ -151,7 +151,7 @@ impl Sheet {
         let _ = writeln!(text, " Measurements are from {}.\n", days.join("; "));
     }
 
-    /// Of each paper its quantities, then its tables of programs.
+    /// The quantities of each paper, then the tables of programs.
     pub fn text(&self) -> String {
         let mut text = String::new();
         for Paper { name, title, lines, tables } in &self.papers {

@@ -4,7 +4,7 @@ use super::program::{Program, known, mean, percent, times};
 use super::sheet::{Column, Line, Part, Sheet};
 use crate::bench::variants::{AFFINE, EDGE, PLAIN};
 
-/// Its three numbers; `sets` are our sets of small functions.
+/// Zircon's three numbers; `sets` are our sets of small functions.
 pub fn write(programs: &[Program<'_>], sets: &[Program<'_>], sheet: &mut Sheet) {
     let small = sets.iter().find(|set| set.name() == "small functions");
     sheet.paper("Zircon, ASPLOS 2026", "the newest peer");
@@ -12,14 +12,15 @@ pub fn write(programs: &[Program<'_>], sets: &[Program<'_>], sheet: &mut Sheet) 
         programs,
         Part {
             place: "Summary",
-            about: "Edge profiles as cotree makes them by default, those on spanning trees alone, and those with loop variables \
-                    alone. Zircon's own programs (SPEC CPU) are not free, so ours stand beside them.",
+            about: "Edge profiles as cotree makes them by default, those on spanning trees alone, and those with loop \
+                    variables alone. Zircon's own programs (SPEC CPU) are not free, so ours stand beside them.",
             lines: vec![
                 Line {
                     quantity: "time of edge profiles",
                     theirs: "+19 % (SPEC)",
                     ours: mean(known(programs, |p| p.time(EDGE)), percent),
-                    why: "Other programs and another machine. Ours also knows entries from calls, and counts where it is cold.",
+                    why: "Other programs and another machine. Ours also knows entries from calls, and counts where it \
+                          is cold.",
                 },
                 Line {
                     quantity: "instructions of small functions",
@@ -30,7 +31,12 @@ pub fn write(programs: &[Program<'_>], sets: &[Program<'_>], sheet: &mut Sheet) 
                 Line {
                     quantity: "Nisse, its predecessor, in time",
                     theirs: "+40 % (SPEC)",
-                    ours: mean(known(programs, |p| p.time(PLAIN)), percent).map(|ours| format!("plain spanning trees: {ours}")),
+                    ours: mean(known(programs, |p| p.time(PLAIN)), percent).map(|ours| {
+                        format!(
+                            "plain spanning trees: \
+                                                                                                {ours}"
+                        )
+                    }),
                     why: "Nisse is Frenot & Pereira's profiler, and plain spanning trees are what it starts from.",
                 },
             ],

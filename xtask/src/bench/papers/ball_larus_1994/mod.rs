@@ -34,13 +34,14 @@ fn table_1(programs: &[Program<'_>], sheet: &mut Sheet) {
     let link = |build: &'static str| move |p: &Program<'_>| Some(p.size(build)?.link_ms.to_string());
     sheet.part(programs, Part {
         place: "Table 1",
-        about: "The size of each program without counters, and the time that it takes to place counters and to compile the result. \
-                    Ours that are redundant count every block and every edge.",
+        about: "The size of each program without counters, and the time that it takes to place counters and to \
+                compile the result. Ours that are redundant count every block and every edge.",
         lines: vec![Line {
             quantity: "placing optimal counters, over placing redundant ones, in time",
             theirs: "1.22 to 1.38",
             ours: range(known(programs, slower_link), times),
-            why: "qpt edits machine code. cotree's link also compiles the program, with fewer counters where they are optimal.",
+            why: "qpt edits machine code. cotree's link also compiles the program, with fewer counters where they are \
+                  optimal.",
         }],
         columns: vec![
             Column::new("kB, none", |p| Some(kilo(p.size(variants::NONE)?.bytes))),
@@ -60,53 +61,60 @@ fn table_1(programs: &[Program<'_>], sheet: &mut Sheet) {
 fn graph_1(programs: &[Program<'_>], sheet: &mut Sheet) {
     let over = |build: &'static str| move |p: &Program<'_>| p.over(build).map(percent);
     let time = |build: &'static str| move |p: &Program<'_>| p.time(build).map(percent);
-    sheet.part(programs, Part {
-        place: "Graph 1",
-        about: "Overhead of redundant and of optimal counters. Ours that are redundant count every block and every edge.",
-        lines: vec![
-            Line {
-                quantity: "overhead of redundant profiling",
-                theirs: "10 to 225 % in time",
-                ours: range(known(programs, |p| p.over(BLOCK)), percent)
-                    .zip(mean(known(programs, |p| p.time(BLOCK)), percent))
-                    .map(|(instructions, time)| format!("{instructions}; in time {time}")),
-                why: "A counter takes 5 to 11 instructions on the MIPS and one here.",
-            },
-            Line {
-                quantity: "overhead of optimal profiling",
-                theirs: "5 to 91 % in time",
-                ours: range(known(programs, |p| p.over(PLAIN)), percent)
-                    .zip(mean(known(programs, |p| p.time(PLAIN)), percent))
-                    .map(|(instructions, time)| format!("{instructions}; in time {time}")),
-                why: "As before; a processor of today also executes an increment beside the program's own instructions.",
-            },
-        ],
-        columns: vec![
-            Column::new("redundant", over(BLOCK)),
-            Column::new("optimal", over(PLAIN)),
-            Column::new("cotree's default", over(EDGE)),
-            Column::new("redundant, time", time(BLOCK)),
-            Column::new("optimal, time", time(PLAIN)),
-            Column::new("default, time", time(EDGE)),
-        ],
-        builds: &[BLOCK, PLAIN, EDGE],
+    sheet.part(
+        programs,
+        Part {
+            place: "Graph 1",
+            about: "Overhead of redundant and of optimal counters. Ours that are redundant count every block and every \
+                edge.",
+            lines: vec![
+                Line {
+                    quantity: "overhead of redundant profiling",
+                    theirs: "10 to 225 % in time",
+                    ours: range(known(programs, |p| p.over(BLOCK)), percent)
+                        .zip(mean(known(programs, |p| p.time(BLOCK)), percent))
+                        .map(|(instructions, time)| format!("{instructions}; in time {time}")),
+                    why: "A counter takes 5 to 11 instructions on the MIPS and one here.",
+                },
+                Line {
+                    quantity: "overhead of optimal profiling",
+                    theirs: "5 to 91 % in time",
+                    ours: range(known(programs, |p| p.over(PLAIN)), percent)
+                        .zip(mean(known(programs, |p| p.time(PLAIN)), percent))
+                        .map(|(instructions, time)| format!("{instructions}; in time {time}")),
+                    why: "As before; a processor of today also executes an increment beside the program's own \
+                      instructions.",
+                },
+            ],
+            columns: vec![
+                Column::new("redundant", over(BLOCK)),
+                Column::new("optimal", over(PLAIN)),
+                Column::new("cotree's default", over(EDGE)),
+                Column::new("redundant, time", time(BLOCK)),
+                Column::new("optimal, time", time(PLAIN)),
+                Column::new("default, time", time(EDGE)),
+            ],
+            builds: &[BLOCK, PLAIN, EDGE],
             timed: true,
-        ..Part::default()
-    });
+            ..Part::default()
+        },
+    );
 }
 
 fn section_6_3(programs: &[Program<'_>], sheet: &mut Sheet) {
     let saved = |p: &Program<'_>| ratio(p.over(PLAIN)?, p.over(variants::AFFINE)?);
     sheet.part(programs, Part {
         place: "§6.3",
-        about: "Loop variables in place of counters, and all of cotree's optimisations: instructions over the build without counters.",
+        about: "Loop variables in place of counters, and all of cotree's optimisations: instructions over the build \
+                without counters.",
         lines: vec![Line {
             quantity: "instructions that loop variables save",
-            theirs: "increments of eqntott from 4.3 to 7.7 times fewer; matrix300 33 times fewer instructions of counters; xlisp little",
+            theirs: "increments of eqntott from 4.3 to 7.7 times fewer; matrix300 33 times fewer instructions of \
+                     counters; xlisp little",
             ours: range(known(programs, |p| saved(p).map(|s| 1.0 - 1.0 / s)), share)
                 .map(|ours| format!("of all instructions {ours}")),
-            why: "Theirs is a share of the counters' work and ours of the program's. As there, matrix gains much, and what chases \
-                  pointers nothing.",
+            why: "Theirs is a share of the counters' work and ours of the program's. As there, matrix gains much, and \
+                  what chases pointers nothing.",
         }, Line {
             quantity: "register scavenging",
             theirs: "6 to 21 % of some programs",
@@ -115,7 +123,7 @@ fn section_6_3(programs: &[Program<'_>], sheet: &mut Sheet) {
         }, Line {
             quantity: "jumps that are avoided",
             theirs: "10 % of xlisp",
-            ours: Some("Not measured apart: counters move to the only neighbour of an edge before jumps are counted.".into()),
+            ours: Some("Not measured apart: a counter stands in an edge's only neighbour anyway.".into()),
             why: "cotree places probes in IR, and the compiler lays out the blocks.",
         }],
         columns: vec![
@@ -140,7 +148,8 @@ fn graph_5(programs: &[Program<'_>], sheet: &mut Sheet) {
             ours: mean(known(programs, |p| ratio(p.over(WEIGHTED)?, p.over(EDGE)?)), times)
                 .zip(mean(known(programs, |p| ratio(p.time(WEIGHTED)?, p.time(EDGE)?)), times))
                 .map(|(instructions, time)| format!("by instructions {instructions}, in time {time}")),
-            why: "Ours also tells the compiler the weights of branches, which makes some programs faster than without counters.",
+            why: "Ours also tells the compiler the weights of branches, which makes some programs faster than without \
+                  counters.",
         }],
         columns: vec![
             Column::new("heuristic", |p| p.over(EDGE).map(percent)),

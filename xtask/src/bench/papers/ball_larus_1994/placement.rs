@@ -24,38 +24,42 @@ fn fewer_instructions(p: &Program<'_>, method: &str) -> Option<f64> {
 
 /// Increments and instructions, redundant over optimal.
 pub fn graph_2(programs: &[Program<'_>], sheet: &mut Sheet) {
-    sheet.part(programs, Part {
-        place: "Graph 2",
-        about: "How many times fewer increments and instructions optimal counters execute than a counter in every block, \
-                by the paper's five instructions for an increment and one for a jump.",
-        lines: vec![
-            Line {
-                quantity: "redundant over optimal increments",
-                theirs: "3 to 4 for the C programs",
-                ours: range(known(programs, |p| fewer_increments(p, "edge")), times),
-                why: "Real programs agree. Kernels whose loops are single blocks leave little to save.",
-            },
-            Line {
-                quantity: "redundant over optimal overhead in instructions",
-                theirs: "2 to 3 for the C programs",
-                ours: range(known(programs, |p| fewer_instructions(p, "edge")), times),
-                why: "Below 1 are kernels with such a block in each turn of a loop. All count as jumps, though the compiler lays out many without one.",
-            },
-        ],
-        columns: vec![
-            Column::new("every block, M", |p| Some(mega(p.placed("redundant")?.increments))),
-            Column::new("optimal, M", |p| Some(mega(p.placed("edge")?.increments))),
-            Column::new("jumps, M", |p| Some(mega(p.placed("edge")?.jumps_executed))),
-            Column::new("fewer increments", |p| fewer_increments(p, "edge").map(times)),
-            Column::new("fewer instructions", |p| fewer_instructions(p, "edge").map(times)),
-            Column::new("instructions of a block", |p| {
-                ratio(p.instructions(variants::NONE)?, p.placed("redundant")?.increments).map(|n| format!("{n:.1}"))
-            }),
-        ],
-        builds: &[variants::NONE],
-        facts: true,
-        ..Part::default()
-    });
+    sheet.part(
+        programs,
+        Part {
+            place: "Graph 2",
+            about: "How many times fewer increments and instructions optimal counters execute than a counter in every \
+                block, by the paper's five instructions for an increment and one for a jump.",
+            lines: vec![
+                Line {
+                    quantity: "redundant over optimal increments",
+                    theirs: "3 to 4 for the C programs",
+                    ours: range(known(programs, |p| fewer_increments(p, "edge")), times),
+                    why: "Real programs agree. Kernels whose loops are single blocks leave little to save.",
+                },
+                Line {
+                    quantity: "redundant over optimal overhead in instructions",
+                    theirs: "2 to 3 for the C programs",
+                    ours: range(known(programs, |p| fewer_instructions(p, "edge")), times),
+                    why: "Below 1 are kernels with such a block in each turn of a loop. All count as jumps, though the \
+                      compiler lays out many without one.",
+                },
+            ],
+            columns: vec![
+                Column::new("every block, M", |p| Some(mega(p.placed("redundant")?.increments))),
+                Column::new("optimal, M", |p| Some(mega(p.placed("edge")?.increments))),
+                Column::new("jumps, M", |p| Some(mega(p.placed("edge")?.jumps_executed))),
+                Column::new("fewer increments", |p| fewer_increments(p, "edge").map(times)),
+                Column::new("fewer instructions", |p| fewer_instructions(p, "edge").map(times)),
+                Column::new("instructions of a block", |p| {
+                    ratio(p.instructions(variants::NONE)?, p.placed("redundant")?.increments).map(|n| format!("{n:.1}"))
+                }),
+            ],
+            builds: &[variants::NONE],
+            facts: true,
+            ..Part::default()
+        },
+    );
 }
 
 /// Three ways to profile.
@@ -119,7 +123,8 @@ pub fn table_2(programs: &[Program<'_>], sheet: &mut Sheet) {
                     quantity: "profiled edges that need no jump",
                     theirs: "51 to 58 %",
                     ours: range(known(programs, no_jump), share),
-                    why: "Ours counts every edge that has to be split; theirs needs no jump where the edge falls through.",
+                    why: "Ours counts every edge that has to be split; theirs needs no jump where the edge falls \
+                          through.",
                 },
             ],
             columns: vec![
@@ -141,34 +146,37 @@ pub fn graph_4(programs: &[Program<'_>], sheet: &mut Sheet) {
         ratio(p.placed_exactly("redundant")?.increments, p.placed_exactly(method)?.increments)
     };
     let loss = |p: &Program<'_>| ratio(exact(p, "edge")?, fewer_increments(p, "edge")?).map(|ratio| 1.0 - 1.0 / ratio);
-    sheet.part(programs, Part {
-        place: "Graph 4",
-        about: "Redundant over optimal increments, with counters on the chords of the maximum and the minimum spanning tree, by the static \
-                heuristic and by the counts of the very run.",
-        lines: vec![
-            Line {
-                quantity: "reduction lost by the heuristic against exact weights",
-                theirs: "1 to 34 %",
-                ours: range(known(programs, loss), share),
-                why: "They agree: the heuristic is the paper's, with a few more guesses at branches.",
-            },
-            Line {
-                quantity: "Heuristic-Max over Heuristic-Min",
-                theirs: "above 1 for all programs",
-                ours: range(
-                    known(programs, |p| ratio(fewer_increments(p, "edge")?, fewer_increments(p, "edge_minimum")?)),
-                    times,
-                ),
-                why: "They agree.",
-            },
-        ],
-        columns: vec![
-            Column::new("heuristic-max", |p| fewer_increments(p, "edge").map(times)),
-            Column::new("heuristic-min", |p| fewer_increments(p, "edge_minimum").map(times)),
-            Column::new("exact-max", move |p| exact(p, "edge").map(times)),
-            Column::new("exact-min", move |p| exact(p, "edge_minimum").map(times)),
-        ],
-        facts: true,
-        ..Part::default()
-    });
+    sheet.part(
+        programs,
+        Part {
+            place: "Graph 4",
+            about: "Redundant over optimal increments, with counters on the chords of the maximum and the minimum \
+                spanning tree, by the static heuristic and by the counts of the very run.",
+            lines: vec![
+                Line {
+                    quantity: "reduction lost by the heuristic against exact weights",
+                    theirs: "1 to 34 %",
+                    ours: range(known(programs, loss), share),
+                    why: "They agree: the heuristic is the paper's, with a few more guesses at branches.",
+                },
+                Line {
+                    quantity: "Heuristic-Max over Heuristic-Min",
+                    theirs: "above 1 for all programs",
+                    ours: range(
+                        known(programs, |p| ratio(fewer_increments(p, "edge")?, fewer_increments(p, "edge_minimum")?)),
+                        times,
+                    ),
+                    why: "They agree.",
+                },
+            ],
+            columns: vec![
+                Column::new("heuristic-max", |p| fewer_increments(p, "edge").map(times)),
+                Column::new("heuristic-min", |p| fewer_increments(p, "edge_minimum").map(times)),
+                Column::new("exact-max", move |p| exact(p, "edge").map(times)),
+                Column::new("exact-min", move |p| exact(p, "edge_minimum").map(times)),
+            ],
+            facts: true,
+            ..Part::default()
+        },
+    );
 }

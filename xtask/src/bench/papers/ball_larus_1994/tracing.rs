@@ -21,14 +21,15 @@ pub fn table_3(programs: &[Program<'_>], sheet: &mut Sheet) {
     let [witness, bits, _] = TRACE_BY;
     sheet.part(programs, Part {
         place: "Table 3",
-        about: "Megabytes of the whole trace before compression, by a record of each branch, by witnesses of a byte, by bits, and \
-                as cotree writes it; then instructions over the build without counters.",
+        about: "Megabytes of the whole trace before compression, by a record of each branch, by witnesses of a byte, \
+                by bits, and as cotree writes it; then instructions over the build without counters.",
         lines: vec![
             Line {
                 quantity: "trace, old over new (a record per branch, witnesses)",
                 theirs: "1.2 to 3.0",
                 ours: range(known(programs, |p| smaller(p, witness)), times),
-                why: "Ours takes a byte for several branches in its record of each branch, so that the old way is smaller.",
+                why: "Ours takes a byte for several branches in its record of each branch, so that the old way is \
+                      smaller.",
             },
             Line {
                 quantity: "witnesses over bit tracing",
@@ -41,7 +42,8 @@ pub fn table_3(programs: &[Program<'_>], sheet: &mut Sheet) {
                 theirs: "0.9 to 1.2",
                 ours: range(known(programs, |p| ratio(p.over(TRACE_BRANCHES)?, p.over(witness)?)), times)
                     .map(|ours| format!("{ours}, by instructions")),
-                why: "Theirs is time with the writing of the file; ours counts instructions, those of the compression among them.",
+                why: "Theirs is time with the writing of the file; ours counts instructions, those of the compression \
+                      among them.",
             },
         ],
         columns: vec![
