@@ -199,8 +199,7 @@ fn write_papers(
 ) -> Result<bool> {
     let mut failures = Vec::new();
     if !args.page {
-        let wanted: Vec<&Workloads> =
-            all.iter().filter(|program| !program.is_set() && args.wants_program(program)).collect();
+        let wanted: Vec<&Workloads> = all.iter().filter(|program| args.wants_program(program)).collect();
         let (again, today) = (args.only.is_some(), today()?);
         let request = papers::Request { context, variants, programs: &wanted, again, today };
         failures = papers::measure(&request, store)?;

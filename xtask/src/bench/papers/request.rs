@@ -10,7 +10,7 @@ pub struct Request<'a> {
     pub context: &'a Context,
     /// All builds.
     pub variants: &'a [Variant],
-    /// The programs, without sets.
+    /// The programs, sets of small functions among them.
     pub programs: &'a [&'a Workloads],
     /// Measure facts that are known already, too.
     pub again: bool,
