@@ -87,7 +87,7 @@ impl Campaign<'_> {
 }
 
 /// About how long it takes to build a program: Rust programs take longest, with what they depend on.
-fn effort(subject: &Subject) -> u64 {
+pub fn effort(subject: &Subject) -> u64 {
     match subject {
         Subject::C(program) => {
             program.sources.iter().filter_map(|source| Some(std::fs::metadata(source).ok()?.len())).sum()

@@ -23,7 +23,7 @@ mod zircon_2026;
 pub use facts::Facts;
 pub use request::Request;
 
-use super::campaign::Campaign;
+use super::campaign::{self, Campaign};
 use super::results::{Measured, Results};
 use super::store::Store;
 use super::subject::{Subject, Workloads};
@@ -61,7 +61,10 @@ const CHANGED: &str = "2026-11-28";
 /// Measures what the store lacks: instructions of builds, then facts. Says what failed.
 pub fn measure(request: &Request<'_>, store: &mut Store) -> Result<Vec<String>> {
     let mut failures = Vec::new();
-    for program in request.programs {
+    let mut programs = request.programs.to_vec();
+    // Whoever is interrupted has most programs.
+    programs.sort_by_cached_key(|program| campaign::effort(&program.counted));
+    for program in programs {
         failures.extend(count_missing(request, program, store)?);
         if !program.is_set() {
             failures.extend(measure::missing(request, program, store)?);
