@@ -58,6 +58,11 @@ const USED_OF_SETS: [&str; 4] = [variants::NONE, variants::EDGE, variants::PLAIN
 /// Older measurements are of other code, and no ratio may mix them with newer ones.
 const CHANGED: &str = "2026-11-28";
 
+/// Whether a measurement is of other code. Those that are not from a day of their own are older than all that are.
+fn is_old(from: &str) -> bool {
+    !from.starts_with(|c: char| c.is_ascii_digit()) || from < CHANGED
+}
+
 /// Measures what the store lacks: instructions of builds, then facts. Says what failed.
 pub fn measure(request: &Request<'_>, store: &mut Store) -> Result<Vec<String>> {
     let mut failures = Vec::new();
@@ -78,7 +83,7 @@ fn count_missing(request: &Request<'_>, program: &Workloads, store: &mut Store) 
     let used: &[&str] = if program.is_set() { &USED_OF_SETS } else { &USED };
     let lacks = |variant: &&Variant| {
         let subject = &program.counted;
-        let old = || store.counted(subject, variant).is_none_or(|counted| counted.from.as_str() < CHANGED);
+        let old = || store.counted(subject, variant).is_none_or(|counted| is_old(&counted.from));
         used.contains(&variant.name.as_str()) && subject.has(variant) && old()
     };
     let names: Vec<&str> = request.variants.iter().filter(lacks).map(|variant| variant.name.as_str()).collect();

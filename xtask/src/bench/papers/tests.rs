@@ -3,7 +3,7 @@
 use super::facts::{Facts, LoopsOfFile, OtherRun, Paths, Placement, Size};
 use super::program::Program;
 use super::sheet::NOT_MEASURED;
-use super::{sheet, structure};
+use super::{is_old, sheet, structure};
 use crate::bench::across::Across;
 use crate::bench::results::Measured;
 use crate::bench::store::{Counted, Timed};
@@ -143,4 +143,10 @@ fn what_is_missing_has_a_sentence() {
     assert!(text.contains("not measured yet"), "a cell of the redundant build");
     assert!(text.contains("Without b: Rust programs are not built with loop variables alone."), "{text}");
     assert!(!text.contains("|  |") && !text.contains("NaN"), "{text}");
+}
+
+#[test]
+fn old_measurements_are_told_by_their_day() {
+    assert!(is_old("2026-11-26") && is_old("bench/RESULTS.md of 2026-11-23, rounded"));
+    assert!(!is_old("2026-11-28") && !is_old("2027-01-01"));
 }
