@@ -93,8 +93,7 @@ fn costs(programs: &[Program<'_>], sheet: &mut Sheet) {
                     quantity: "overhead of additions on chords",
                     theirs: "The paper has no measurement.",
                     ours: range(known(programs, |p| p.over(EVENTS)), percent),
-                    why: "The paper has nothing to compare with. The worst are kernels whose loops have a chord in \
-                          each turn.",
+                    why: "The paper has nothing to compare with.",
                 },
             ],
             columns: vec![
