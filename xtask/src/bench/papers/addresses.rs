@@ -54,7 +54,8 @@ mod tests {
     #[test]
     fn addresses_of_the_program_are_told_from_those_of_libraries_and_calls() {
         let text = "positions: instr line\nevents: Ir\n\nob=/lib/libc.so\nfn=puts\n0x10 0 5\n\nob=/a/program\nfn=main\n\
-                    0x401000 0 1\n0x401003 0 7\ncob=/lib/libc.so\ncfn=puts\ncalls=1 0x10 0\n0x401008 0 5\n0x401008 0 1\n";
+                    0x401000 0 1\n0x401003 0 7\ncob=/lib/libc.so\ncfn=puts\ncalls=1 0x10 0\n0x401008 0 5\n\
+                    0x401008 0 1\n";
         assert_eq!(of_object(text, "/a/program"), [0x40_1000, 0x40_1003, 0x40_1008]);
     }
 }

@@ -52,8 +52,8 @@ fn executed(programs: &[Program<'_>], sheet: &mut Sheet) {
                 quantity: "paths that run, of all observable paths",
                 theirs: "“It remains to be seen” whether that is a small fraction, as it is within functions.",
                 ours: range(known(programs, of_possible), tiny),
-                why: "The paper leaves it open. Next to none run where numbers fill 62 bits. While calls were cut until \
-                      all paths fit an array (before 2026-11-28), 0.5 % of SQLite's ran and 0.6 % of Lua's.",
+                why: "The paper leaves it open. Next to none run where numbers fill 62 bits. While calls were cut \
+                      until all paths fit an array (before 2026-11-28), 0.5 % of SQLite's ran and 0.6 % of Lua's.",
             }],
             columns: vec![
                 Column::new("observable", |p| Some(power((planned(p)?.possible as f64).log2()))),

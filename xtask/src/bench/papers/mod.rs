@@ -129,11 +129,12 @@ fn sheet(programs: &[Program<'_>], sets: &[Program<'_>]) -> Sheet {
 const INTRODUCTION: &str = "\
 # The papers' numbers, and ours
 
-Written by `cargo xtask bench --papers` from `bench/results.json`. Each paper begins with one line for each quantity; the
-tables of programs stand below. Ours are of the programs of [RESULTS.md](RESULTS.md), on their small workloads, compiled
-at -O2 (Rust: release). Overheads are instructions over the build without counters, by callgrind, unless time is named.
-Blocks, edges and paths are those of LLVM IR after the compiler's first simplification and inlining. None of the papers'
-own programs (SPEC89, SPEC92, SPEC95, the LLVM test suite, Jotai) is among ours, so all numbers are of other programs.
+Written by `cargo xtask bench --papers` from `bench/results.json`. Each paper begins with one line for each quantity;
+the tables of programs stand below. Ours are of the programs of [RESULTS.md](RESULTS.md), on their small workloads,
+compiled at -O2 (Rust: release). Overheads are instructions over the build without counters, by callgrind, unless time
+is named. Blocks, edges and paths are those of LLVM IR after the compiler's first simplification and inlining. None of
+the papers' own programs (SPEC89, SPEC92, SPEC95, the LLVM test suite, Jotai) is among ours, so all numbers are of
+other programs.
 
 Builds are named as the papers name them. Redundant counters are those of `cotree block`, optimal ones and KS counters
 those of `cotree edge, plain`, SESE counters those of `cotree edge, affine alone`. Below each table stand the days of
