@@ -30,6 +30,8 @@ use rayon::prelude::*;
 /// How many paths within a function are left by cuts at its cold edges; the next of these limits is tried if the budget
 /// is too small for that. At first as many as path profiles leave, so that no path ends where those run on.
 const WITHIN_FUNCTIONS: [u64; 6] = [u64::MAX, 1 << 30, 1 << 20, 1 << 10, 1 << 5, 1];
+/// For an array of all paths, no function's limit is lowered further: with so few, paths cross next to nothing.
+const LEAST_IN_ARRAY: u64 = 1 << 8;
 /// By how much the limit of a function is lowered each time.
 const STEP: u64 = 16;
 
@@ -55,10 +57,10 @@ pub(super) fn choose(
         let chooser = Chooser::new(functions, (&entered, [&callees, &wanted]), (options, within), piecewise);
         let most = options.budget.min(options.function);
         let limits = || std::iter::successors(Some(most), |&limit| (limit > 0).then_some(limit / STEP));
-        // An array for all paths is worth some calls, unless the user has said how many paths there may be. Functions
-        // that have too many by themselves stay out of it.
+        // An array for all paths is worth some calls, but not most of them, unless the user has said how many paths
+        // there may be. Functions that have too many by themselves stay out of it.
         let all_in_array = attempt == 0 && options.function < options.budget && options.array < options.budget;
-        let tried = limits().filter(|&limit| all_in_array && limit > 0).map(|limit| (limit, true));
+        let tried = limits().filter(|&limit| all_in_array && limit >= LEAST_IN_ARRAY).map(|limit| (limit, true));
         for (limit, in_array) in tried.chain(limits().map(|limit| (limit, false))) {
             let crossed = chooser.within(limit);
             let (mut keys, groups) = chooser.keys(&crossed, &chooser.descents(&crossed, options.descents));
