@@ -62,8 +62,8 @@ pub enum Reg {
     CallWord(Word),
     /// 1 if the caller has said with which path it calls the activation, else 0 ([`crate::method::ipath`]).
     CallClaimed,
-    /// 0 if the caller has named the activation's function by its address, and behind such a call if the callee has come
-    /// back with a path; else not 0 ([`crate::method::ipath`]).
+    /// 0 if the caller has named the activation's function by its address, and behind such a call if the callee has
+    /// come back with a path; else not 0 ([`crate::method::ipath`]).
     CallElsewhere,
 }
 

@@ -62,8 +62,8 @@ impl<'a> UnitFacts<'a> {
     }
 }
 
-/// Pointers to functions by kind: a call through a pointer leads to a function whose address pointers of that kind hold,
-/// as far as the program is a sound one. Nothing stands on that: callees are known by their addresses.
+/// Pointers to functions by kind: a call through a pointer leads to a function whose address pointers of that kind
+/// hold, unless the program has cast it. Nothing stands on that: callees are known by their addresses.
 #[derive(Clone, Debug, Default)]
 pub struct PointerKinds {
     /// Per function: of which kind pointers to it are, if a call through one reaches it for certain.

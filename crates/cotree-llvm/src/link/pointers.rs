@@ -1,7 +1,7 @@
 //! Finds where calls through pointers may lead: to the functions of the type that the call expects.
 //!
-//! C lets a program cast pointers as it likes, so this is a guess, and nothing stands on it: paths across functions know
-//! whom a pointer led to by the address ([`cotree_core::method::ipath`]).
+//! C lets a program cast pointers as it likes, so this is a guess, and nothing stands on it: paths across functions
+//! know whom a pointer led to by the address ([`cotree_core::method::ipath`]).
 
 use super::prepared::Prepared;
 use crate::ir::{Call, Type};

@@ -1,5 +1,5 @@
-//! Paths that go on where pointers lead: which calls are told, what the paths have of their callers, and that counts are
-//! those of the redundant counters however such calls end.
+//! Paths that go on where pointers lead: which calls are told, what the paths have of their callers, and that counts
+//! are those of the redundant counters however such calls end.
 
 use crate::project::{Project, succeed};
 use serde_json::Value;

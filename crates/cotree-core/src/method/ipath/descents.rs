@@ -41,8 +41,8 @@ struct State {
     length: u64,
 }
 
-/// Per function, the calls by which paths descend, in order. `order` has callees first, `limit` is the most paths of the
-/// unit.
+/// Per function, the calls by which paths descend, in order. `order` has callees first, `limit` is the most paths of
+/// the unit.
 pub(super) fn choose(
     callers: &[Option<Caller>],
     (order, groups): (&[FunctionId], &Groups),

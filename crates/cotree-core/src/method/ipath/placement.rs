@@ -360,8 +360,8 @@ impl Placer<'_> {
     }
 
     /// What is done before and behind a call by which paths descend along `arc`; `end` is where they end if the
-    /// activation does. Behind a call through a pointer it shows whether the callee has come back with a path. If not, the
-    /// name may be there still, and goes now.
+    /// activation does. Behind a call through a pointer it shows whether the callee has come back with a path. If not,
+    /// the name may be there still, and goes now.
     fn descend(&self, end: Option<Arc>, arc: Arc) -> [Vec<Probe>; 2] {
         let Role::Descend(_, target) = self.numbers.graph.role(arc) else { return Default::default() };
         let src = self.numbers.graph.src(arc);

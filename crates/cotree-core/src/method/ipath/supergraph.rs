@@ -41,7 +41,7 @@ pub struct FunctionInput<'a> {
     pub only_callers: bool,
     /// The kind of pointers that may hold its address, if a call through one reaches it for certain.
     pub pointed: Option<u32>,
-    /// Its calls through pointers, and the kind of each pointer, in order.
+    /// Calls through pointers that it makes, and the kind of each pointer, in order.
     pub pointers: Vec<(CallId, u32)>,
 }
 

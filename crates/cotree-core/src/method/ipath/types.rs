@@ -25,8 +25,8 @@ pub const fn mark(function: FunctionId) -> i64 {
     function.0 as i64 + 1
 }
 
-/// What a function that was named by its address leaves in [`ADDRESSEE`] when it returns. It is no name, and a word that
-/// was set to 0 in the meantime, as in a forked child, does not have it.
+/// What a function that was named by its address leaves in [`ADDRESSEE`] when it returns. No function has this name, and
+/// a word that was set to 0 in the meantime, as in a forked child, does not hold it.
 pub const CAME_BACK: i64 = -1;
 
 /// What is added to the address by which a call of a group names its callee: a function that the pointer leads to
@@ -220,9 +220,9 @@ id!(
 /// Whose paths have the path up to a call as their context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Target {
-    /// This function's.
+    /// This function has these paths.
     Function(FunctionId),
-    /// Those of whichever function of the group the call enters.
+    /// Whichever function of the group the call enters has these paths.
     Group(GroupId),
 }
 
