@@ -25,8 +25,8 @@ pub const fn mark(function: FunctionId) -> i64 {
     function.0 as i64 + 1
 }
 
-/// What a function that was named by its address leaves in [`ADDRESSEE`] when it returns. No function has this name, and
-/// a word that was set to 0 in the meantime, as in a forked child, does not hold it.
+/// What a function that was named by its address leaves in [`ADDRESSEE`] when it returns. No function has this name,
+/// and a word that was set to 0 in the meantime, as in a forked child, does not hold it.
 pub const CAME_BACK: i64 = -1;
 
 /// What is added to the address by which a call of a group names its callee: a function that the pointer leads to
