@@ -62,6 +62,9 @@ pub enum Reg {
     CallWord(Word),
     /// 1 if the caller has said with which path it calls the activation, else 0 ([`crate::method::ipath`]).
     CallClaimed,
+    /// 0 if the caller has named the activation's function by its address, and behind such a call if the callee has
+    /// come back with a path; else not 0 ([`crate::method::ipath`]).
+    CallElsewhere,
 }
 
 impl Reg {
@@ -81,6 +84,7 @@ impl Reg {
             Self::CallNumber => (7, 2),
             Self::CallWord(word) => (8, word.0),
             Self::CallClaimed => (7, 3),
+            Self::CallElsewhere => (7, 4),
         };
         kind << 32 | index as u64
     }
@@ -101,6 +105,7 @@ impl Reg {
             (7, 1) => Self::CallReturned,
             (7, 2) => Self::CallNumber,
             (7, 3) => Self::CallClaimed,
+            (7, 4) => Self::CallElsewhere,
             (8, _) => Self::CallWord(Word(index)),
             _ => return None,
         })
@@ -137,6 +142,7 @@ impl fmt::Display for Reg {
             Self::CallNumber => f.write_str("number"),
             Self::CallWord(word) => write!(f, "saved({word})"),
             Self::CallClaimed => f.write_str("claimed"),
+            Self::CallElsewhere => f.write_str("elsewhere"),
         }
     }
 }
@@ -290,6 +296,23 @@ pub enum Probe {
         /// The register that decides.
         flag: Reg,
     },
+    /// `word = -(plus + the address of the function that the call enters)`, at [`Place::Call`].
+    NameCallee {
+        /// The word.
+        word: Word,
+        /// What is added to the address.
+        plus: i64,
+    },
+    /// If the word is `-(plus + the address of the function that the probe is in)`: `to = 0` and `word = 0`. Else
+    /// `to = 1`.
+    ClaimByAddress {
+        /// What is set.
+        to: Reg,
+        /// The word.
+        word: Word,
+        /// What is added to the address.
+        plus: i64,
+    },
 }
 
 /// A step of [`Probe::Outermost`].
@@ -330,7 +353,7 @@ impl Probe {
             Self::SetUnless(reg, flag, _) | Self::AddUnless(reg, flag, _) | Self::CountPathUnless { reg, flag, .. } => {
                 (Some(reg), Some(flag))
             }
-            Self::Claim { to, .. } => (Some(to), None),
+            Self::Claim { to, .. } | Self::ClaimByAddress { to, .. } => (Some(to), None),
             Self::Set(reg, _) | Self::Add(reg, _) | Self::CountPath(_, reg, _) | Self::AddTo(_, reg, _) => {
                 (Some(reg), None)
             }
@@ -341,6 +364,7 @@ impl Probe {
             | Self::CountIfTaken(..)
             | Self::RecordEntry
             | Self::EmitBits { .. }
+            | Self::NameCallee { .. }
             | Self::CountBy(..)
             | Self::AddCounter { .. }
             | Self::Outermost { .. }

@@ -3,14 +3,14 @@
 use super::code::Code;
 use super::frames;
 use super::process::{Action, ActionError, Process, Thread};
-use super::state::{Counts, Registers, ThreadState};
+use super::state::{Counts, Registers, ThreadState, address};
 use super::truth::{Activation, ActivationFacts, EarlyExit, FunctionTruth, Step, Truth};
 use super::variables::Values;
 use super::walk::{From, GraphWalk, Until};
 use crate::facts::EdgeKind;
 use crate::ids::{Block, CallId, Edge, FunctionId, IdMap, Site};
 use crate::method::trace::stream::{Control, Ending};
-use crate::probe::{Place, Probe};
+use crate::probe::{Place, Probe, Reg};
 use std::collections::VecDeque;
 
 /// A small step of an activation.
@@ -54,6 +54,19 @@ pub(super) struct Frame {
 }
 
 impl Frame {
+    /// The probes before a call of this function, or of code outside of the program.
+    fn probes_of_call(&mut self, probes: &[Probe], callee: Option<FunctionId>) {
+        let address = address(callee.unwrap_or(FunctionId(u32::MAX)));
+        let named = |&probe: &Probe| match probe {
+            Probe::NameCallee { word, plus } => {
+                let named = address.wrapping_add(plus).wrapping_neg();
+                Probe::Write { word, from: Reg::CallNumber, times: 0, plus: named }
+            }
+            probe => probe,
+        };
+        self.pending.extend(probes.iter().map(|probe| Micro::Probe(named(probe), None)));
+    }
+
     fn probes(&mut self, probes: &[Probe], next: Option<Edge>) {
         self.pending.extend(probes.iter().map(|&probe| Micro::Probe(probe, next)));
     }
@@ -320,7 +333,9 @@ impl<'a> Process<'a> {
     }
 
     /// The calls before this number are made; `next` is the edge that comes after them, if that is known.
-    fn pass(&mut self, thread: Thread, until: usize, next: Option<Edge>) {
+    ///
+    /// The last one enters this function; all others enter code outside of the program.
+    fn pass(&mut self, thread: Thread, until: usize, next: Option<Edge>, callee: Option<FunctionId>) {
         let Some(frame) = self.stacks[thread].frames.last_mut() else { return };
         let code = &self.codes[frame.function];
         let (activation, calls) = (frame.activation, frame.next_call..until);
@@ -334,7 +349,7 @@ impl<'a> Process<'a> {
             if facts.terminator || code.tail_edge(call).is_some() {
                 frame.end(code, next.or(code.tail_edge(call)));
             }
-            frame.probes(code.probes(Place::Call(call)), None);
+            frame.probes_of_call(code.probes(Place::Call(call)), callee.filter(|_| number + 1 == until));
             if facts.returns_twice && !facts.terminator {
                 frame.set_jumps.extend(code.function.calls.site_of(call));
             }
@@ -357,7 +372,7 @@ impl<'a> Process<'a> {
         }
         let (function, mut caller) = (frame.function, Some((frame.activation, call)));
         let tail = code.tail_edge(call);
-        self.pass(thread, call.index() + 1, None);
+        self.pass(thread, call.index() + 1, None, callee);
         self.settle(thread);
         if let Some(edge) = tail {
             // The frame is gone before the callee runs, which returns to the caller's caller.
@@ -379,7 +394,7 @@ impl<'a> Process<'a> {
             return Err(ActionError::Detached(edge, frame.block));
         }
         let calls = code.calls_of(frame.block).end;
-        self.pass(thread, calls, Some(edge));
+        self.pass(thread, calls, Some(edge), None);
         let Some(frame) = self.stacks[thread].frames.last_mut() else { return Ok(()) };
         let code = &self.codes[frame.function];
         let returning = frame.calling.take();

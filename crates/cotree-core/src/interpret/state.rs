@@ -7,6 +7,11 @@ use crate::method::trace::stream::{self, Control};
 use crate::probe::{OutermostStep, Probe, Reg};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// The address of a function. Code outside of the program lies behind all of them.
+pub(super) fn address(function: FunctionId) -> i64 {
+    (i64::from(function.0) + 1) << 24
+}
+
 /// The registers of one activation; a register that was never set holds 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Registers {
@@ -283,7 +288,16 @@ impl ThreadState {
             | Probe::AddUnless(..)
             | Probe::CopyUnless { .. }
             | Probe::CountPathUnless { .. }
+            | Probe::NameCallee { .. }
             | Probe::Outermost { .. } => {}
+            Probe::ClaimByAddress { to, word, plus } => {
+                let named = address(FunctionId::new(function)).wrapping_add(plus).wrapping_neg();
+                let claimed = self.words.get(&word) == Some(&named);
+                registers.set(to, i64::from(!claimed));
+                if claimed {
+                    self.words.insert(word, 0);
+                }
+            }
             Probe::Claim { to, word, mark } => {
                 let claimed = self.words.get(&word) == Some(&mark);
                 registers.set(to, i64::from(claimed));

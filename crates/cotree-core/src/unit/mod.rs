@@ -16,4 +16,4 @@ pub use calls::{call_points, callers, certain_calls};
 pub use layout::Layout;
 pub use nesting::live_once;
 pub use plan::UnitPlan;
-pub use planner::{Choices, FunctionGraph, Guess, PlanError, Planner, UnitFacts};
+pub use planner::{Choices, FunctionGraph, Guess, PlanError, Planner, PointerKinds, UnitFacts};

@@ -3,6 +3,7 @@
 use crate::facts::hints::Hints;
 use crate::facts::{Function, Module, ProgramMap};
 use crate::graph::cfg::{Cfg, CfgError};
+use crate::ids::CallId;
 use crate::method::events::EventOptions;
 use crate::method::ipath::IpathOptions;
 use crate::method::path::PathOptions;
@@ -29,6 +30,8 @@ pub struct UnitFacts<'a> {
     pub callers_known: Vec<bool>,
     /// Does a call by its name in the unit's own functions reach it for certain?
     pub reached_by_name: Vec<bool>,
+    /// Where calls through pointers may lead.
+    pub pointers: PointerKinds,
     /// Does its code count its entries in any case, to find out which thread it runs on?
     pub check_thread: Vec<bool>,
     /// The counts of an earlier run.
@@ -50,12 +53,23 @@ impl<'a> UnitFacts<'a> {
             variables: Vec::new(),
             callers_known: Vec::new(),
             reached_by_name: Vec::new(),
+            pointers: PointerKinds::default(),
             check_thread: Vec::new(),
             previous: Vec::new(),
             preemptible: false,
             queried: false,
         }
     }
+}
+
+/// Pointers to functions by kind: a call through a pointer leads to a function whose address pointers of that kind
+/// hold, unless the program has cast it. Nothing stands on that: callees are known by their addresses.
+#[derive(Clone, Debug, Default)]
+pub struct PointerKinds {
+    /// Per function: of which kind pointers to it are, if a call through one reaches it for certain.
+    pub functions: Vec<Option<u32>>,
+    /// Per function: its calls through pointers, and the kind of each pointer, in order.
+    pub calls: Vec<Vec<(CallId, u32)>>,
 }
 
 /// The user's choices.

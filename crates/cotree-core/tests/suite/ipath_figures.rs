@@ -55,7 +55,9 @@ fn plan_with(
         let cfg = function.cfg().unwrap();
         let weighting = Weighting::uniform(&cfg);
         let callers = callers.iter().map(|&(function, call)| (FunctionId(function), CallId(call))).collect();
-        Some(FunctionInput { function, cfg, weighting, module: 0, callers, only_callers: only_callers(number) })
+        let only_callers = only_callers(number);
+        let (pointed, pointers) = (None, Vec::new());
+        Some(FunctionInput { function, cfg, weighting, module: 0, callers, only_callers, pointed, pointers })
     };
     let functions: &'static [Function] = functions.to_vec().leak();
     let inputs: Vec<_> = (0..).zip(functions).zip(callers).map(input).collect();

@@ -70,9 +70,34 @@ fn callers(program: &Program, callee: usize) -> Vec<(FunctionId, CallId)> {
     callers
 }
 
+/// Is it known whom the call enters? Otherwise it goes through a pointer.
+fn is_certain(seed: u64, (caller, call): (FunctionId, CallId)) -> bool {
+    seed.rotate_right(caller.0 * 7 + call.0 * 3) & 3 != 0
+}
+
+/// The program, in which calls through pointers may enter several of the functions that are called from outside.
+fn with_pointers(mut program: Program, seed: u64) -> Program {
+    for caller in 0..program.functions.len() {
+        for call in program.functions[caller].calls.numbered().map(|(call, _)| call).collect::<Vec<_>>() {
+            let at = (FunctionId::new(caller), call);
+            let to_root = program.callees(caller, call).first().is_some_and(|callee| program.roots[callee.index()]);
+            if !to_root || is_certain(seed, at) || !program.functions[caller].calls[call].is_site {
+                continue;
+            }
+            for callee in 0..program.functions.len() {
+                if !program.roots[callee] || seed >> (callee + caller) & 1 != 0 {
+                    continue;
+                }
+                program.also_enters(caller, call, FunctionId::new(callee));
+            }
+        }
+    }
+    program
+}
+
 /// Functions that are called from outside have calls that are known to reach them, and others that are not.
 fn inputs(program: &Program, seed: u64) -> Vec<Option<FunctionInput<'_>>> {
-    let is_certain = |(caller, call): (FunctionId, CallId)| seed.rotate_right(caller.0 * 7 + call.0 * 3) & 3 != 0;
+    let is_certain = |at: (FunctionId, CallId)| is_certain(seed, at);
     let input = |number: usize| {
         let (function, cfg) = (&program.functions[number], program.graphs[number].clone());
         let weight = |e: Edge| (seed.rotate_left(((number * 31 + e.index()) % 64) as u32) % 17) as f64;
@@ -80,7 +105,13 @@ fn inputs(program: &Program, seed: u64) -> Vec<Option<FunctionInput<'_>>> {
         let mut callers = callers(program, number);
         let only_callers = !program.roots[number] && !callers.is_empty();
         callers.retain(|&caller| only_callers || is_certain(caller));
-        Some(FunctionInput { function, cfg, weighting, module: number % 2, callers, only_callers })
+        let kind = |seed: u64, number: u32| (seed.rotate_left(number) & 1) as u32;
+        // Some pointers are of a kind that no call goes through, and some calls go through none that is known.
+        let pointed = (!only_callers).then(|| kind(seed, number as u32)).filter(|_| seed >> number & 7 != 0);
+        let all_calls = function.calls.numbered().map(|(call, _)| (FunctionId::new(number), call));
+        let through = all_calls.filter(|&at| !is_certain(at) && at.1.0 % 5 != 4);
+        let pointers = through.map(|(_, call)| (call, kind(seed, call.0 * 3))).collect();
+        Some(FunctionInput { function, cfg, weighting, module: number % 2, callers, only_callers, pointed, pointers })
     };
     (0..program.functions.len()).map(input).collect()
 }
@@ -181,6 +212,9 @@ impl Enumeration<'_> {
                         let step = match self.at(caller.function, call)? {
                             AtCall::Cross(callee) => Step::Call(caller.function, call, callee),
                             AtCall::Descend(callee) => Step::Descend(caller.function, call, callee),
+                            AtCall::Reach(group) if self.plan.groups.members(group).contains(&at.function) => {
+                                Step::Descend(caller.function, call, at.function)
+                            }
                             _ => return None,
                         };
                         Some([&caller.path[..], &[step]].concat())
@@ -295,7 +329,9 @@ impl Enumeration<'_> {
     /// The exception that comes out of the call under way leads along the edge.
     fn catch(&self, at: &mut Unfinished, edge: Edge) {
         match at.calling.and_then(|call| self.at(at.function, call)) {
-            Some(AtCall::Pass | AtCall::Begin(_) | AtCall::Descend(_)) => assert!(self.push(at, Role::Real(edge))),
+            Some(AtCall::Pass | AtCall::Begin(_) | AtCall::Descend(_) | AtCall::Reach(_)) => {
+                assert!(self.push(at, Role::Real(edge)))
+            }
             Some(AtCall::Cross(_)) if !self.numbering.piecewise => assert!(self.push(at, Role::BeginOnEdge(edge))),
             _ => self.begin(at, Role::BeginOnEdge(edge)),
         }
@@ -312,7 +348,7 @@ proptest! {
     /// Counts of paths give the profile of every function, whatever ends activations early.
     #[test]
     fn paths_across_functions_tell_the_truth(
-        (program, seed) in programs_of_llvm().prop_map(|(program, seed)| (with_invokes(program), seed)),
+        (program, seed) in programs_of_llvm().prop_map(|(program, seed)| (with_pointers(with_invokes(program), seed), seed)),
         life in lives(),
         (method, options) in methods(),
     ) {
@@ -372,7 +408,7 @@ proptest! {
     /// is closed by an exception is cut in its landing pad, and not on that edge.
     #[test]
     fn context_profiles_are_as_fine_as_path_profiles(
-        (program, seed) in programs_of_llvm().prop_map(|(program, seed)| (with_invokes(program), seed)),
+        (program, seed) in programs_of_llvm().prop_map(|(program, seed)| (with_pointers(with_invokes(program), seed), seed)),
     ) {
         let plan = ipath::plan(&inputs(&program, seed), IpathMethod::Context, IpathOptions::default()).unwrap();
         for ((function, cfg), plan) in program.functions.iter().zip(&program.graphs).zip(&plan.functions) {
@@ -397,7 +433,7 @@ proptest! {
     /// Numbers are dense: each below the number of paths is a path of its own, and back.
     #[test]
     fn numbers_are_dense(
-        (program, seed) in programs_of_llvm().prop_map(|(program, seed)| (with_invokes(program), seed)),
+        (program, seed) in programs_of_llvm().prop_map(|(program, seed)| (with_pointers(with_invokes(program), seed), seed)),
         (method, options) in methods(),
     ) {
         let inputs = inputs(&program, seed);
@@ -425,7 +461,7 @@ proptest! {
     /// Keys and counts come from files: nothing they say makes recovery panic.
     #[test]
     fn nothing_is_trusted(
-        (program, seed) in programs_of_llvm().prop_map(|(program, seed)| (with_invokes(program), seed)),
+        (program, seed) in programs_of_llvm().prop_map(|(program, seed)| (with_pointers(with_invokes(program), seed), seed)),
         (method, options) in methods(),
         changes in prop::collection::vec((any::<u16>(), 0..7u8, any::<u16>()), 0..6),
         numbers in prop::collection::vec((any::<u64>(), any::<u64>(), 0..64u32), 0..20),
@@ -472,20 +508,23 @@ fn paths_cross_many_calls() {
     use proptest::test_runner::TestRunner;
     let mut runner = TestRunner::deterministic();
     let mut seen: BTreeMap<&str, u64> = BTreeMap::new();
-    for _ in 0..1500 {
+    for _ in 0..2500 {
         let (program, seed) = programs_of_llvm().new_tree(&mut runner).unwrap().current();
-        let program = with_invokes(program);
+        let program = with_pointers(with_invokes(program), seed);
         let life = Life { threads: 2, signals: false, jumps_anywhere: false };
         let Some(script) = program.script(seed, life) else { continue };
         let inputs = inputs(&program, seed);
         let few = IpathOptions { function: 20, ..IpathOptions::default() };
         let plan = ipath::plan(&inputs, IpathMethod::Context, few).unwrap();
         let outcome = program.process().with_plans(&plan.functions).run(&script).unwrap();
-        for (&(caller, call, _), &count) in &outcome.truth.callees {
+        for (&(caller, call, callee), &count) in &outcome.truth.callees {
             let calls = &plan.functions[caller.index()].key.calls;
+            let in_group = |group| plan.groups.members(group).contains(&callee);
             let what = match calls.iter().find(|at| at.0 == call) {
                 Some((_, AtCall::Cross(_))) => "crossed",
                 Some((_, AtCall::Descend(_))) => "crossed on the way in",
+                Some(&(_, AtCall::Reach(group))) if in_group(group) => "crossed on the way in, through a pointer",
+                Some((_, AtCall::Reach(_))) => "passed over, for the pointer leads elsewhere",
                 Some((_, AtCall::Begin(_))) => "beginning, of functions that others are crossed to",
                 Some((_, AtCall::Pass)) => "passed over, and may end there",
                 Some((_, AtCall::Cut)) => "cut",
@@ -494,5 +533,5 @@ fn paths_cross_many_calls() {
             *seen.entry(what).or_default() += count;
         }
     }
-    assert!(seen.len() == 6 && seen.values().all(|&count| count > 40), "{seen:?}");
+    assert!(seen.len() == 8 && seen.values().all(|&count| count > 40), "{seen:?}");
 }

@@ -6,6 +6,7 @@ use super::callers;
 use super::job::{LinkJob, Setting};
 use super::known_callers::{known_callers, reached_by_name};
 use super::native;
+use super::pointers;
 use super::prepared::{Prepared, PreparedUnit};
 use super::program::program_map;
 use super::safe_points;
@@ -13,6 +14,8 @@ use super::signals::Handlers;
 use crate::lower::Access;
 use crate::stacks;
 use cotree_core::facts::{Doubt, ProgramMap};
+use cotree_core::method::Method;
+use cotree_core::unit::PointerKinds;
 use rayon::prelude::*;
 
 /// A unit with the results of these analyses. Lists are indexed by the functions' numbers in the unit.
@@ -24,6 +27,8 @@ pub(super) struct AnalysedUnit<'a> {
     pub(super) callers_known: Vec<bool>,
     /// Functions that a call by name reaches for certain.
     pub(super) reached_by_name: Vec<bool>,
+    /// Where calls through pointers may lead, if paths are to follow them.
+    pub(super) pointers: PointerKinds,
     /// Functions that code outside of the unit's profiled functions may call.
     pub(super) foreign: Vec<bool>,
     /// Functions that may run before thread-local variables have values.
@@ -48,9 +53,13 @@ impl<'a> PreparedUnit<'a> {
             doubt_call_sites(&mut program);
         }
         let inputs = link.map(|job| &*job.request.modules);
+        let reached_by_name = reached_by_name(&modules, inputs, &options.foreign, setting.shared);
+        let follows = options.method == Method::Ipath;
+        let pointers = if follows { pointers::kinds(&modules, &reached_by_name) } else { PointerKinds::default() };
         AnalysedUnit {
             callers_known: known_callers(&modules, inputs, &options.foreign),
-            reached_by_name: reached_by_name(&modules, inputs, &options.foreign, setting.shared),
+            reached_by_name,
+            pointers,
             foreign: callers::foreign(&modules),
             resolving: callers::resolving(&modules),
             handlers: Handlers::new(&modules, setting.native_references(), setting.shared),

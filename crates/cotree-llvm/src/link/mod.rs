@@ -18,6 +18,7 @@ mod known_callers;
 mod linkage;
 mod native;
 mod planned;
+mod pointers;
 mod prepared;
 mod program;
 mod safe_points;

@@ -48,8 +48,8 @@ pub(super) struct PlannedProgram<'a> {
 impl<'a> AnalysedUnit<'a> {
     /// Plans all functions.
     pub(super) fn plan(self) -> Result<PlannedUnit<'a>, Error> {
-        let Self { setting, modules, program, callers_known, reached_by_name, foreign, resolving, handlers, access } =
-            self;
+        let Self { setting, modules, program, callers_known, reached_by_name, pointers, .. } = self;
+        let Self { foreign, resolving, handlers, access, .. } = self;
         let options = setting.options;
         let weights = options.weights().map(Weights::open).transpose()?;
         let sources = || modules.iter().map(|prepared| prepared.module.source_file()).collect();
@@ -65,6 +65,7 @@ impl<'a> AnalysedUnit<'a> {
             variables: affine_variables(&modules),
             callers_known,
             reached_by_name,
+            pointers,
             check_thread: if access == Access::Segment { foreign.clone() } else { Vec::new() },
             previous: previous.collect(),
             preemptible: setting.shared || setting.link.is_none(),

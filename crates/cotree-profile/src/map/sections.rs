@@ -207,8 +207,13 @@ sections! {
         IpathCut,
         /// The calls at which they are cut or that they cross.
         IpathCall,
-        /// The callees of those calls.
+        /// The callees of those calls, and the groups.
         IpathCallee,
+    }
+    b"ipgr" {
+        /// The functions that calls through pointers may lead to: how many groups there are; per group, how many
+        /// members, and these as steps.
+        IpathGroup,
     }
     b"csum" skippable {
         /// Per checksum of a source file: the file's number, and the two halves of the sum.

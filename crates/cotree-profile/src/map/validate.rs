@@ -163,6 +163,8 @@ fn check_plan(plan: FunctionPlan<'_>, function: &Function) -> Result<(), &'stati
             | Probe::SetUnless(..)
             | Probe::AddUnless(..)
             | Probe::Claim { .. }
+            | Probe::ClaimByAddress { .. }
+            | Probe::NameCallee { .. }
             | Probe::CopyUnless { .. }
             | Probe::CountPathUnless { .. } => true,
         };

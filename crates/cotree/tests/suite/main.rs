@@ -40,6 +40,7 @@ mod hostile_files;
 mod hostile_names;
 mod idle_options;
 mod ipath;
+mod ipath_pointers;
 mod killed_children;
 #[path = "../lines/mod.rs"]
 mod lines;

@@ -11,10 +11,11 @@
 use super::descents::{self, Caller};
 use super::error::IpathError;
 use super::graph::{ENTRY, FlowGraph, GENTRY};
+use super::groups::Pointers;
 use super::numbering::{Numbering, Shape};
 use super::psi_rho::{MOST_LENGTH, PsiRho, Summary};
 use super::supergraph::{Crossing, Entered, FunctionInput, callees, crossings, entered};
-use super::types::{AtCall, Entry, FunctionKey, IpathOptions, MOST_PATHS};
+use super::types::{AtCall, Entry, FunctionKey, GroupId, Groups, IpathOptions, Keys, MOST_PATHS, Target};
 use crate::facts::{EdgeKind, Function};
 use crate::graph::cfg::Cfg;
 use crate::graph::dfs::Dfs;
@@ -29,6 +30,8 @@ use rayon::prelude::*;
 /// How many paths within a function are left by cuts at its cold edges; the next of these limits is tried if the budget
 /// is too small for that. At first as many as path profiles leave, so that no path ends where those run on.
 const WITHIN_FUNCTIONS: [u64; 6] = [u64::MAX, 1 << 30, 1 << 20, 1 << 10, 1 << 5, 1];
+/// For an array of all paths, no function's limit is lowered further: with so few, paths cross next to nothing.
+const LEAST_IN_ARRAY: u64 = 1 << 8;
 /// By how much the limit of a function is lowered each time.
 const STEP: u64 = 16;
 
@@ -40,32 +43,34 @@ pub(super) fn choose(
     functions: &[Option<FunctionInput<'_>>],
     options: IpathOptions,
     piecewise: bool,
-) -> Result<Vec<FunctionKey>, IpathError> {
+) -> Result<(Vec<FunctionKey>, Groups), IpathError> {
     let entered = entered(functions);
     let callees = callees(functions, &entered);
     let wanted = crossings(functions, &callees, options.strategy);
     let shapes: Vec<Option<Shape<'_>>> =
         functions.iter().map(|at| at.as_ref().map(|at| Shape { function: at.function, cfg: &at.cfg })).collect();
-    let numbered = |keys: &[FunctionKey]| Numbering::new(&shapes, &keys.iter().collect::<Vec<_>>(), piecewise);
+    let numbered = |keys: &[FunctionKey], groups: &Groups| {
+        Numbering::new(&shapes, &Keys { functions: keys.iter().collect(), groups }, piecewise)
+    };
     for (attempt, within) in WITHIN_FUNCTIONS.into_iter().enumerate() {
         let within = if options.budget == MOST_PATHS { within } else { within.min(options.budget) };
-        let chooser = Chooser::new(functions, (&entered, [&callees, &wanted]), within, piecewise);
+        let chooser = Chooser::new(functions, (&entered, [&callees, &wanted]), (options, within), piecewise);
         let most = options.budget.min(options.function);
         let limits = || std::iter::successors(Some(most), |&limit| (limit > 0).then_some(limit / STEP));
-        // An array for all paths is worth some calls, unless the user has said how many paths there may be. Functions
-        // that have too many by themselves stay out of it.
+        // An array for all paths is worth some calls, but not most of them, unless the user has said how many paths
+        // there may be. Functions that have too many by themselves stay out of it.
         let all_in_array = attempt == 0 && options.function < options.budget && options.array < options.budget;
-        let tried = limits().filter(|&limit| all_in_array && limit > 0).map(|limit| (limit, true));
+        let tried = limits().filter(|&limit| all_in_array && limit >= LEAST_IN_ARRAY).map(|limit| (limit, true));
         for (limit, in_array) in tried.chain(limits().map(|limit| (limit, false))) {
             let crossed = chooser.within(limit);
-            let mut keys = chooser.keys([&crossed, &chooser.descents(&crossed, options.descents)]);
-            match numbered(&keys) {
+            let (mut keys, groups) = chooser.keys(&crossed, &chooser.descents(&crossed, options.descents));
+            match numbered(&keys, &groups) {
                 Ok(numbering)
                     if numbering.paths <= options.budget
                         && (!in_array || paths_of_small(&numbering, options.function) <= options.array) =>
                 {
                     chooser.bring_to_front(&mut keys, &numbering, options.array);
-                    return Ok(keys);
+                    return Ok((keys, groups));
                 }
                 Ok(_) | Err(IpathError::TooManyPaths(_)) => {}
                 Err(error) => return Err(error),
@@ -83,6 +88,8 @@ struct Chooser<'a> {
     callees: &'a [Vec<Crossing>],
     /// Per function, the calls that paths may cross.
     wanted: &'a [Vec<Crossing>],
+    /// The calls through pointers that paths may enter.
+    pointers: Pointers,
     /// Per function.
     cuts: Vec<(EdgeClasses, Cuts)>,
     /// Per function, how often it is thought to run.
@@ -94,7 +101,7 @@ impl<'a> Chooser<'a> {
     fn new(
         functions: &'a [Option<FunctionInput<'a>>],
         (entered, [callees, wanted]): (&'a [Entered], [&'a [Vec<Crossing>]; 2]),
-        within: u64,
+        (options, within): (IpathOptions, u64),
         piecewise: bool,
     ) -> Self {
         let cuts = |at: &Option<FunctionInput<'_>>| {
@@ -129,7 +136,13 @@ impl<'a> Chooser<'a> {
             })
             .collect();
         let weigh = |point: &CallPoint| weight(functions, point.function, point.block);
-        Self { functions, entered, callees, wanted, cuts, frequency: frequencies(&points, weigh), piecewise }
+        let frequency = frequencies(&points, weigh);
+        let pointers = Pointers::none(functions.len());
+        let mut chooser = Self { functions, entered, callees, wanted, pointers, cuts, frequency, piecewise };
+        if options.descents > 0 && !piecewise {
+            chooser.pointers = Pointers::new(functions, wanted, |caller, call| chooser.weight(caller, call));
+        }
+        chooser
     }
 
     /// Per function, the calls that paths cross if none has more paths than that, where it can be.
@@ -178,10 +191,18 @@ impl<'a> Chooser<'a> {
     }
 
     fn callees_first(&self) -> Vec<FunctionId> {
-        let mut open: Vec<usize> = self.wanted.iter().map(Vec::len).collect();
+        let Pointers { groups, calls } = &self.pointers;
+        let mut open: Vec<usize> = vec![0; self.wanted.len()];
         let mut callers: Vec<Vec<usize>> = vec![Vec::new(); open.len()];
-        for (caller, calls) in self.wanted.iter().enumerate() {
-            calls.iter().for_each(|crossing| callers[crossing.callee.index()].push(caller));
+        for (caller, (crossings, calls)) in self.wanted.iter().zip(calls).enumerate() {
+            let mut reached: Vec<GroupId> = calls.iter().map(|call| call.1).collect();
+            reached.sort_unstable();
+            reached.dedup();
+            let reached = reached.iter().flat_map(|&group| groups.members(group));
+            for callee in crossings.iter().map(|crossing| crossing.callee).chain(reached.copied()) {
+                open[caller] += 1;
+                callers[callee.index()].push(caller);
+            }
         }
         let mut order: Vec<usize> = (0..open.len()).filter(|&function| open[function] == 0).collect();
         let mut next = 0;
@@ -203,17 +224,18 @@ impl<'a> Chooser<'a> {
         let mut sorted = crossed.to_vec();
         sorted.sort_unstable_by_key(|crossing| crossing.call);
         // Whether the callee of a cut call reads what its caller says is not known yet.
-        let calls = self.at_calls(function, [&sorted, &[]], |_| true);
+        let calls = self.at_calls(function, (&sorted, &[]), |_| true);
         let key = FunctionKey { entry: Entry::Alone, cuts: cuts.clone(), calls, ..FunctionKey::default() };
         let graph = FlowGraph::new(at.function, &at.cfg, classes, &key, self.piecewise);
-        PsiRho::new(&graph, |callee| summaries[callee.index()])
+        let groups = &self.pointers.groups;
+        PsiRho::new(&graph, |target| Summary::of(target, groups, |callee| summaries[callee.index()]))
     }
 
     /// What becomes of paths at the calls of a function. `called` are functions into which some call is crossed.
     fn at_calls(
         &self,
         function: FunctionId,
-        [crossed, descended]: [&[Crossing]; 2],
+        (crossed, descended): (&[Crossing], &[(CallId, AtCall)]),
         called: impl Fn(FunctionId) -> bool,
     ) -> Vec<(CallId, AtCall)> {
         let Some(FunctionInput { function: facts, .. }) = &self.functions[function.index()] else { return Vec::new() };
@@ -229,8 +251,8 @@ impl<'a> Chooser<'a> {
             if let Some(callee) = find(crossed, call) {
                 return Some((call, AtCall::Cross(callee)));
             }
-            if let Some(callee) = find(descended, call) {
-                return Some((call, AtCall::Descend(callee)));
+            if let Ok(index) = descended.binary_search_by_key(&call, |at| at.0) {
+                return Some(descended[index]);
             }
             let told = |&callee: &FunctionId| self.entered[callee.index()] == Entered::Always && called(callee);
             if let Some(callee) = find(all, call).filter(told) {
@@ -244,7 +266,7 @@ impl<'a> Chooser<'a> {
     }
 
     /// Per function, the calls by which paths descend where they cross these. None, if paths may not have so many.
-    fn descents(&self, crossed: &[Vec<Crossing>], limit: u64) -> Vec<Vec<Crossing>> {
+    fn descents(&self, crossed: &[Vec<Crossing>], limit: u64) -> Vec<Vec<(CallId, AtCall)>> {
         if limit == 0 || self.piecewise {
             return vec![Vec::new(); self.functions.len()];
         }
@@ -257,19 +279,36 @@ impl<'a> Chooser<'a> {
             let linear = self.linear(id, &crossed[number], &summaries);
             summaries[number] = Summary { entry: linear.psi[ENTRY], longest: linear.longest };
             let is_crossed = |call: CallId| crossed[number].iter().any(|crossing| crossing.call == call);
-            let others: Vec<_> = self.wanted[number].iter().copied().filter(|c| !is_crossed(c.call)).collect();
-            let calls = self.at_calls(id, [&crossed[number], &others], |_| true);
+            let others = self.wanted[number].iter().filter(|crossing| !is_crossed(crossing.call));
+            let others = others.map(|crossing| (crossing.call, AtCall::Descend(crossing.callee)));
+            let reached = self.pointers.calls[number].iter().map(|&(call, group)| (call, AtCall::Reach(group)));
+            let mut others: Vec<(CallId, AtCall)> = others.chain(reached).collect();
+            others.sort_unstable_by_key(|at| at.0);
+            let calls = self.at_calls(id, (&crossed[number], &others), |_| true);
             let (classes, cuts) = &self.cuts[number];
             let key = FunctionKey { entry: Entry::Alone, cuts: cuts.clone(), calls, ..FunctionKey::default() };
             let graph = FlowGraph::new(at.function, &at.cfg, classes, &key, false);
             callers[number] = Some(Caller { graph, linear });
         }
-        descents::choose(&callers, &order, |caller, crossing| self.weight(caller, crossing.call), limit)
+        descents::choose(&callers, (&order, &self.pointers.groups), |caller, call| self.weight(caller, call), limit)
     }
 
-    fn keys(&self, [crossed, descended]: [&[Vec<Crossing>]; 2]) -> Vec<FunctionKey> {
+    /// The keys, and the groups that some call enters.
+    fn keys(&self, crossed: &[Vec<Crossing>], descended: &[Vec<(CallId, AtCall)>]) -> (Vec<FunctionKey>, Groups) {
+        let mut groups = self.pointers.groups.clone();
+        let mut reached = vec![false; groups.0.len()];
         let mut called = vec![false; self.functions.len()];
-        crossed.iter().chain(descended).flatten().for_each(|crossing| called[crossing.callee.index()] = true);
+        crossed.iter().flatten().for_each(|crossing| called[crossing.callee.index()] = true);
+        for &(_, at) in descended.iter().flatten() {
+            match at.entered() {
+                Some(Target::Function(callee)) => called[callee.index()] = true,
+                Some(Target::Group(group)) => reached[group.index()] = true,
+                None => {}
+            }
+        }
+        groups.0.iter_mut().zip(reached).filter(|(_, reached)| !reached).for_each(|(members, _)| members.clear());
+        let mut in_group = vec![false; self.functions.len()];
+        groups.0.iter().flatten().for_each(|member| in_group[member.index()] = true);
         let mut keys: Vec<FunctionKey> = vec![FunctionKey::default(); self.functions.len()];
         for (number, at) in self.functions.iter().enumerate() {
             if at.is_none() {
@@ -279,10 +318,11 @@ impl<'a> Chooser<'a> {
             let entry = match self.entered[number] {
                 Entered::Always if called[number] => Entry::Called { cut: false },
                 Entered::Named if called[number] => Entry::Open,
+                _ if in_group[number] => Entry::Open,
                 _ => Entry::Alone,
             };
             let calls =
-                self.at_calls(function, [&crossed[number], &descended[number]], |callee| called[callee.index()]);
+                self.at_calls(function, (&crossed[number], &descended[number]), |callee| called[callee.index()]);
             let enterable = self.entered[number] != Entered::Alone;
             keys[number] = FunctionKey { entry, cuts: self.cuts[number].1.clone(), calls, front: false, enterable };
         }
@@ -294,7 +334,7 @@ impl<'a> Chooser<'a> {
         for callee in begun {
             keys[callee.index()].entry = Entry::Called { cut: true };
         }
-        keys
+        (keys, groups)
     }
 
     /// Gives the words of an array to the functions that begin the most paths for each word that they take.

@@ -7,6 +7,7 @@
 
 use super::graph::{Arc, ENTRY, EXIT, GENTRY, GEXIT, Node, Role};
 use super::numbering::{FunctionNumbers, Numbering};
+use super::types::Target;
 use crate::ids::{CallId, FunctionId};
 
 /// A step of a path.
@@ -82,9 +83,20 @@ impl Numbering {
                 at = self.of(function)?;
                 continue;
             }
-            if let Role::Descend(call, callee) = at.graph.role(arc) {
+            if let Role::Descend(call, target) = at.graph.role(arc) {
                 open.clear();
                 completions = 1;
+                let callee = match target {
+                    Target::Function(callee) => callee,
+                    Target::Group(group) => {
+                        let members = self.groups.members(group);
+                        let before = |member: FunctionId| self.of(member).and_then(|at| at.in_group).map(|at| at.1);
+                        let behind = members.partition_point(|&member| before(member).is_some_and(|by| by <= rest));
+                        let member = *members.get(behind.checked_sub(1)?)?;
+                        rest -= before(member)?;
+                        member
+                    }
+                };
                 steps.push(Step::Descend(function, call, callee));
                 (function, node) = (callee, ENTRY);
                 at = self.of(function)?;
@@ -123,8 +135,16 @@ impl Numbering {
                     function = callee;
                 }
                 Step::Descend(_, call, callee) => {
-                    let descent = at.graph.descents().find(|descent| descent.1 == call)?.0;
+                    let (descent, _, target) = at.graph.descents().find(|descent| descent.1 == call)?;
                     number = number.checked_add(value(at, descent, completions))?;
+                    match target {
+                        Target::Function(only) if only != callee => return None,
+                        Target::Function(_) => {}
+                        Target::Group(group) => {
+                            self.groups.members(group).binary_search(&callee).ok()?;
+                            number = number.checked_add(self.of(callee)?.in_group?.1)?;
+                        }
+                    }
                     open.clear();
                     (completions, function) = (1, callee);
                 }

@@ -7,8 +7,8 @@
 
 use super::graph::{ENTRY, FlowGraph, Role};
 use super::psi_rho::{MOST_LENGTH, PsiRho};
-use super::supergraph::Crossing;
-use crate::ids::FunctionId;
+use super::types::{AtCall, Groups, Target};
+use crate::ids::{CallId, FunctionId};
 use std::collections::BTreeMap;
 
 /// Each call is tried with these shares of all numbers: that is how many it may take.
@@ -41,16 +41,17 @@ struct State {
     length: u64,
 }
 
-/// Per function, the calls by which paths descend. `order` has callees first, `limit` is the most paths of the unit.
+/// Per function, the calls by which paths descend, in order. `order` has callees first, `limit` is the most paths of
+/// the unit.
 pub(super) fn choose(
     callers: &[Option<Caller>],
-    order: &[FunctionId],
-    weight: impl Fn(FunctionId, Crossing) -> f64,
+    (order, groups): (&[FunctionId], &Groups),
+    weight: impl Fn(FunctionId, CallId) -> f64,
     limit: u64,
-) -> Vec<Vec<Crossing>> {
-    let mut chosen: Vec<Vec<Crossing>> = vec![Vec::new(); callers.len()];
-    let mut unit = Unit::new(callers, order, limit);
-    let mut candidates: Vec<(f64, FunctionId, Crossing, Link)> = Vec::new();
+) -> Vec<Vec<(CallId, AtCall)>> {
+    let mut chosen: Vec<Vec<(CallId, AtCall)>> = vec![Vec::new(); callers.len()];
+    let mut unit = Unit::new(callers, (order, groups), limit);
+    let mut candidates: Vec<(f64, FunctionId, CallId, Target, Link)> = Vec::new();
     for (number, caller) in callers.iter().enumerate() {
         let Some(Caller { graph, linear }) = caller else { continue };
         let id = FunctionId::new(number);
@@ -59,22 +60,25 @@ pub(super) fn choose(
         for (arc, _, callee) in graph.crossings() {
             unit.links[callee.index()].push(reach.link(id, graph.src(arc)));
         }
-        for (arc, call, callee) in graph.descents() {
-            let crossing = Crossing { call, callee };
-            candidates.push((weight(id, crossing), id, crossing, reach.link(id, graph.src(arc))));
+        for (arc, call, target) in graph.descents() {
+            candidates.push((weight(id, call), id, call, target, reach.link(id, graph.src(arc))));
         }
     }
     unit.total = unit.state.iter().map(|state| state.paths).sum();
-    candidates.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2.call).cmp(&(b.1, b.2.call))));
+    candidates.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
     for share in SHARES {
         unit.share = limit as f64 * share;
-        candidates.retain(|&(_, caller, crossing, link)| {
-            let descends = unit.descend(link, crossing.callee);
-            chosen[caller.index()].extend(descends.then_some(crossing));
+        candidates.retain(|&(_, caller, call, target, link)| {
+            let descends = unit.descend(link, target);
+            let at = match target {
+                Target::Function(callee) => AtCall::Descend(callee),
+                Target::Group(group) => AtCall::Reach(group),
+            };
+            chosen[caller.index()].extend(descends.then_some((call, at)));
             !descends
         });
     }
-    chosen.iter_mut().for_each(|calls| calls.sort_unstable_by_key(|crossing| crossing.call));
+    chosen.iter_mut().for_each(|calls| calls.sort_unstable_by_key(|at| at.0));
     chosen
 }
 
@@ -110,7 +114,8 @@ impl Reach {
     }
 }
 
-struct Unit {
+struct Unit<'a> {
+    groups: &'a Groups,
     state: Vec<State>,
     /// Per function, the calls of it by which its numbers reach callers.
     links: Vec<Vec<Link>>,
@@ -124,11 +129,12 @@ struct Unit {
     share: f64,
 }
 
-impl Unit {
-    fn new(callers: &[Option<Caller>], order: &[FunctionId], limit: u64) -> Self {
+impl<'a> Unit<'a> {
+    fn new(callers: &[Option<Caller>], (order, groups): (&[FunctionId], &'a Groups), limit: u64) -> Self {
         let mut place = vec![0; callers.len()];
         order.iter().enumerate().for_each(|(at, function)| place[function.index()] = at);
         Self {
+            groups,
             state: vec![State::default(); callers.len()],
             links: vec![Vec::new(); callers.len()],
             place,
@@ -141,8 +147,11 @@ impl Unit {
     }
 
     /// Has paths descend by a call, if there are numbers for that.
-    fn descend(&mut self, link: Link, callee: FunctionId) -> bool {
-        let below = self.state[callee.index()];
+    fn descend(&mut self, link: Link, target: Target) -> bool {
+        let below = self.groups.functions(target).fold(State::default(), |all, callee| {
+            let State { paths, length } = self.state[callee.index()];
+            State { paths: all.paths + paths, length: all.length.max(length) }
+        });
         // By how much the paths of the callers grow, callees first.
         let mut open: BTreeMap<usize, State> = BTreeMap::new();
         let mut changed: Vec<(FunctionId, State)> = Vec::new();
@@ -172,7 +181,7 @@ impl Unit {
         for (function, state) in changed {
             self.state[function.index()] = state;
         }
-        self.links[callee.index()].push(link);
+        self.groups.functions(target).for_each(|callee| self.links[callee.index()].push(link));
         self.total = total;
         true
     }

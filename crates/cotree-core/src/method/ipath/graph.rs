@@ -23,7 +23,7 @@
 //! call was crossed, what was executed before it belongs to paths of callees, which have been counted (§9.2.2): a path
 //! begins on the edge, and what led to the call is its context-prefix.
 
-use super::types::{AtCall, FunctionKey};
+use super::types::{AtCall, FunctionKey, Target};
 use crate::facts::{EdgeKind, Function};
 use crate::graph::arcs::ArcGraph;
 pub use crate::graph::arcs::{Arc, Node};
@@ -55,7 +55,7 @@ pub enum Role {
     /// The call, from its call vertex to its return-site vertex, and whom it calls.
     Cross(CallId, FunctionId),
     /// From the call to GEXIT: the path is the context of those of the callee.
-    Descend(CallId, FunctionId),
+    Descend(CallId, Target),
     /// From a computed goto to its dispatch node.
     ToDispatch(Block),
     /// From a dispatch node to a target.
@@ -160,13 +160,13 @@ impl FlowGraph {
                         caught = (facts.terminator && !piecewise).then_some((before, true));
                         builder.arc(before, here, Role::Cross(call, callee));
                     }
-                    AtCall::Descend(_) | AtCall::Begin(_) | AtCall::Pass => {
+                    AtCall::Descend(_) | AtCall::Reach(_) | AtCall::Begin(_) | AtCall::Pass => {
                         caught = facts.terminator.then_some((here, false));
                         if facts.is_site {
                             builder.arc(here, GEXIT, Role::EndAtCall(call));
                         }
-                        if let AtCall::Descend(callee) = at {
-                            builder.arc(here, GEXIT, Role::Descend(call, callee));
+                        if let Some(target) = at.entered() {
+                            builder.arc(here, GEXIT, Role::Descend(call, target));
                         }
                     }
                     AtCall::Cut => {
@@ -213,10 +213,10 @@ impl FlowGraph {
         Self(ArcGraph::new(builder.nodes, builder.arcs))
     }
 
-    /// The calls at which paths become the context of the callee's: the arc, the call, and the callee.
-    pub fn descents(&self) -> impl Iterator<Item = (Arc, CallId, FunctionId)> {
+    /// The calls at which paths become the context of the callee's: the arc, the call, and whom it enters.
+    pub fn descents(&self) -> impl Iterator<Item = (Arc, CallId, Target)> {
         (0..self.arc_count()).filter_map(|arc| match self.role(arc) {
-            Role::Descend(call, callee) => Some((arc, call, callee)),
+            Role::Descend(call, target) => Some((arc, call, target)),
             _ => None,
         })
     }

@@ -5,7 +5,8 @@
 //! through each caller up to its call, and through what it had called before. In a *piecewise* profile paths partition
 //! what is executed.
 //!
-//! [`supergraph`] says which calls paths may cross, [`cuts`] which of them they do, so that numbers fit a machine word.
+//! [`supergraph`] says which calls paths may cross, [`groups`] where calls through pointers may lead, [`cuts`] which of
+//! them they do, so that numbers fit a machine word.
 //! [`graph`] is the acyclic graph of a function, [`psi_rho`] its linear functions, [`numbering`] what joins functions
 //! to a unit, and [`decode`] takes numbers apart. [`increments`] and [`placement`] turn all this into probes;
 //! [`recover()`] turns counts of paths into counts of blocks and edges.
@@ -23,6 +24,7 @@ pub mod decode;
 mod descents;
 mod error;
 pub mod graph;
+mod groups;
 pub mod increments;
 mod layout;
 pub mod numbering;
@@ -39,11 +41,12 @@ pub(crate) use layout::lay_out;
 pub use recover::{Ended, UnitIpathProfile, executed, recover};
 pub use supergraph::joined;
 pub use types::{
-    ADDRESSEE, ANY, ARRAY, AtCall, COMPLETIONS, Entry, FunctionKey, Hybrid, IN_ARRAY, IpathMethod, IpathOptions,
-    IpathPlan, MOST_OF_FUNCTION, MOST_PATHS, NOTED, NUMBER, SMALL_ARRAY, Strategy, UnitIpathPlan, WORDS,
+    ADDRESSEE, ANY, ARRAY, AtCall, COMPLETIONS, Entry, FunctionKey, GroupId, Groups, Hybrid, IN_ARRAY, IpathMethod,
+    IpathOptions, IpathPlan, Keys, MOST_GROUPS, MOST_OF_FUNCTION, MOST_PATHS, NOTED, NUMBER, SMALL_ARRAY, Strategy,
+    Target, UnitIpathPlan, WORDS,
 };
 
-use crate::ids::{CallId, FunctionId};
+use crate::ids::FunctionId;
 use graph::ENTRY;
 use numbering::{FunctionNumbers, Numbering, Shape};
 use supergraph::FunctionInput;
@@ -59,12 +62,12 @@ pub fn plan(
 ) -> Result<UnitIpathPlan, IpathError> {
     let piecewise = method.is_piecewise();
     let budget = options.budget.clamp(1, MOST_PATHS);
-    let keys = cuts::choose(functions, IpathOptions { budget, ..options }, piecewise)?;
+    let (keys, groups) = cuts::choose(functions, IpathOptions { budget, ..options }, piecewise)?;
     let shapes: Vec<Option<Shape<'_>>> =
         functions.iter().map(|at| at.as_ref().map(|at| Shape { function: at.function, cfg: &at.cfg })).collect();
-    let numbering = Numbering::new(&shapes, &keys.iter().collect::<Vec<_>>(), piecewise)?;
+    let numbering = Numbering::new(&shapes, &Keys { functions: keys.iter().collect(), groups: &groups }, piecewise)?;
     let keeps = supergraph::keeps_words(functions, &keys);
-    let direct = direct(&numbering, &keys, options.array);
+    let direct = direct(&numbering, (&keys, &groups), options.array);
     let plan = |(function, (at, key)): (FunctionId, (&Option<FunctionInput<'_>>, FunctionKey))| {
         let keeps = keeps[function.index()];
         let place = |at: &FunctionInput<'_>| placement::place(&numbering, function, (at, keeps), &key, &direct);
@@ -72,11 +75,11 @@ pub fn plan(
         IpathPlan { probes, key }
     };
     let functions = FunctionId::all().zip(functions.iter().zip(keys)).map(plan).collect();
-    Ok(UnitIpathPlan { method, functions, paths: numbering.paths, array: numbering.paths.min(options.array) })
+    Ok(UnitIpathPlan { method, functions, groups, paths: numbering.paths, array: numbering.paths.min(options.array) })
 }
 
 /// The functions in which only paths end that have a word of the slab, where paths with numbers below `array` do.
-fn direct(numbering: &Numbering, keys: &[FunctionKey], array: u64) -> Vec<bool> {
+fn direct(numbering: &Numbering, (keys, groups): (&[FunctionKey], &Groups), array: u64) -> Vec<bool> {
     let own = |numbers: &FunctionNumbers| {
         let (entry, gentry) = (numbers.linear.psi[ENTRY].at(1), numbers.paths_of_gentry());
         let inside = |first: Option<u64>, paths: u128| {
@@ -88,8 +91,7 @@ fn direct(numbering: &Numbering, keys: &[FunctionKey], array: u64) -> Vec<bool> 
     let crossings: Vec<(FunctionId, FunctionId)> = FunctionId::all()
         .zip(keys)
         .flat_map(|(caller, key)| {
-            let callee = |&(_, at): &(CallId, AtCall)| at.entered();
-            key.calls.iter().filter_map(callee).map(move |callee| (caller, callee))
+            key.calls.iter().flat_map(|&(_, at)| groups.targets(at)).map(move |callee| (caller, callee))
         })
         .collect();
     // Paths go on in callees; those of piecewise profiles come back to callers, too.

@@ -16,7 +16,7 @@
 use super::error::IpathError;
 use super::graph::{ENTRY, EXIT, FlowGraph, GENTRY, Node, Role};
 use super::psi_rho::{PsiRho, Summary};
-use super::types::{Entry, FunctionKey, MOST_PATHS};
+use super::types::{AtCall, Entry, FunctionKey, GroupId, Groups, Keys, MOST_PATHS, Target};
 use crate::facts::Function;
 use crate::graph::cfg::Cfg;
 use crate::ids::{CallId, FunctionId};
@@ -56,6 +56,9 @@ pub struct FunctionNumbers {
     pub from_gentry: Option<u64>,
     /// numValidCompsFromExit of an activation that begins a path.
     pub alone: u64,
+    /// The group that it is in, if it is in one, and what is added to the number with which a call of the group enters
+    /// it: the paths of all members before it.
+    pub in_group: Option<(GroupId, u64)>,
 }
 
 impl FunctionNumbers {
@@ -88,6 +91,8 @@ pub struct Numbering {
     pub paths: u64,
     /// Paths partition what is executed.
     pub piecewise: bool,
+    /// The functions that calls through pointers may lead to.
+    pub groups: Groups,
 }
 
 /// A function that is to be numbered.
@@ -102,9 +107,10 @@ pub struct Shape<'a> {
 /// The graph of each measured function by its key.
 pub(super) fn graphs(
     shapes: &[Option<Shape<'_>>],
-    keys: &[&FunctionKey],
+    keys: &Keys<'_>,
     piecewise: bool,
 ) -> Result<Vec<Option<FlowGraph>>, IpathError> {
+    let keys = &keys.functions;
     if shapes.len() != keys.len() {
         return Err(IpathError::ForeignUnit);
     }
@@ -128,18 +134,23 @@ pub(super) fn graphs(
 ///
 /// # Errors
 /// If a call crosses into a function that is not entered so, or there is a cycle.
-pub(super) fn callees_first(keys: &[&FunctionKey]) -> Result<Vec<FunctionId>, IpathError> {
+pub(super) fn callees_first(Keys { functions: keys, groups }: &Keys<'_>) -> Result<Vec<FunctionId>, IpathError> {
     let mut open = vec![0usize; keys.len()];
     let mut callers: Vec<Vec<FunctionId>> = vec![Vec::new(); keys.len()];
     for (caller, key) in FunctionId::all().zip(keys) {
         for &(call, at) in &key.calls {
-            let Some(callee) = at.callee() else { continue };
-            match keys.get(callee.index()).map(|key| key.entry) {
-                Some(entry) if entry.is_called() && at.entered().is_some() => {}
-                Some(Entry::Called { cut: true }) => {}
-                _ => return Err(IpathError::NoSuchCall(caller, call)),
+            let entry = |callee: FunctionId| keys.get(callee.index()).map(|key| key.entry);
+            if let AtCall::Begin(callee) = at
+                && entry(callee) != Some(Entry::Called { cut: true })
+            {
+                return Err(IpathError::NoSuchCall(caller, call));
             }
-            if at.entered().is_some() {
+            for callee in groups.targets(at) {
+                match entry(callee) {
+                    Some(Entry::Open) => {}
+                    Some(entry) if entry.is_called() && !matches!(at, AtCall::Reach(_)) => {}
+                    _ => return Err(IpathError::NoSuchCall(caller, call)),
+                }
                 open[caller.index()] += 1;
                 callers[callee.index()].push(caller);
             }
@@ -165,16 +176,18 @@ impl Numbering {
     /// # Errors
     /// [`IpathError::TooManyPaths`] where there are more than [`MOST_PATHS`]; others where the keys can't be those of
     /// these functions.
-    pub fn new(shapes: &[Option<Shape<'_>>], keys: &[&FunctionKey], piecewise: bool) -> Result<Self, IpathError> {
+    pub fn new(shapes: &[Option<Shape<'_>>], keys: &Keys<'_>, piecewise: bool) -> Result<Self, IpathError> {
         let graphs = graphs(shapes, keys, piecewise)?;
         let order = callees_first(keys)?;
-        let linear = linear(&graphs, &order);
-        let from_exit = paths_from_exit(&graphs, &linear, keys, &order);
+        let linear = linear(&graphs, &order, keys.groups);
+        let in_groups = in_groups(&linear, keys.groups)?;
+        let from_exit = paths_from_exit(&graphs, &linear, &keys.functions, &order);
         if from_exit.iter().any(|(paths, _)| *paths > u128::from(MOST_PATHS)) {
             return Err(IpathError::TooManyPaths(MOST_PATHS));
         }
         let mut functions: Vec<Option<FunctionNumbers>> = Vec::with_capacity(graphs.len());
-        for (((graph, linear), (paths, returns)), key) in graphs.into_iter().zip(linear).zip(from_exit).zip(keys) {
+        let all = graphs.into_iter().zip(linear).zip(from_exit).zip(&keys.functions).zip(in_groups);
+        for ((((graph, linear), (paths, returns)), key), in_group) in all {
             functions.push(graph.map(|graph| FunctionNumbers {
                 graph,
                 linear,
@@ -185,9 +198,11 @@ impl Numbering {
                 from_entry: None,
                 from_gentry: None,
                 alone: 1,
+                in_group,
             }));
         }
-        let mut numbering = Self { functions, starts: Vec::new(), paths: 0, piecewise };
+        let groups = keys.groups.clone();
+        let mut numbering = Self { functions, starts: Vec::new(), paths: 0, piecewise, groups };
         numbering.start()?;
         Ok(numbering)
     }
@@ -235,7 +250,7 @@ impl Numbering {
 
     /// A bound on how often a path can enter each function: maxEnters (§3.2). It saturates.
     #[must_use]
-    pub fn max_enters(&self, keys: &[&FunctionKey]) -> Vec<u64> {
+    pub fn max_enters(&self, keys: &Keys<'_>) -> Vec<u64> {
         let begins = |numbers: &Option<FunctionNumbers>| {
             u64::from(numbers.as_ref().is_some_and(|numbers| numbers.from_entry.is_some() || self.piecewise))
         };
@@ -243,7 +258,9 @@ impl Numbering {
         let order = callees_first(keys).unwrap_or_default();
         for &caller in order.iter().rev() {
             let Some(numbers) = self.of(caller) else { continue };
-            for (_, _, callee) in numbers.graph.crossings().chain(numbers.graph.descents()) {
+            let crossed = numbers.graph.crossings().map(|(_, _, callee)| Target::Function(callee));
+            let entered = crossed.chain(numbers.graph.descents().map(|(_, _, target)| target));
+            for callee in entered.flat_map(|target| self.groups.functions(target)) {
                 most[callee.index()] = most[callee.index()].saturating_add(most[caller.index()]);
             }
         }
@@ -290,12 +307,32 @@ const fn to_word(paths: u128) -> u64 {
     if paths > MOST_PATHS as u128 { MOST_PATHS } else { paths as u64 }
 }
 
+/// Per function, its group, and the paths of all members before it.
+fn in_groups(linear: &[PsiRho], groups: &Groups) -> Result<Vec<Option<(GroupId, u64)>>, IpathError> {
+    let mut offsets = vec![None; linear.len()];
+    for (number, members) in groups.0.iter().enumerate() {
+        let mut paths = 0u128;
+        for &member in members {
+            let slot = offsets.get_mut(member.index()).ok_or(IpathError::ForeignUnit)?;
+            if slot.replace((GroupId::new(number), to_word(paths))).is_some() {
+                return Err(IpathError::ForeignUnit);
+            }
+            paths = paths.saturating_add(summary(&linear[member.index()]).entry.at(1));
+        }
+        if paths > u128::from(MOST_PATHS) {
+            return Err(IpathError::TooManyPaths(MOST_PATHS));
+        }
+    }
+    Ok(offsets)
+}
+
 /// The ψ and ρ of all functions.
-fn linear(graphs: &[Option<FlowGraph>], order: &[FunctionId]) -> Vec<PsiRho> {
+fn linear(graphs: &[Option<FlowGraph>], order: &[FunctionId], groups: &Groups) -> Vec<PsiRho> {
     let mut linear: Vec<PsiRho> = vec![PsiRho::default(); graphs.len()];
     for &function in order {
         if let Some(graph) = &graphs[function.index()] {
-            linear[function.index()] = PsiRho::new(graph, |callee| summary(&linear[callee.index()]));
+            linear[function.index()] =
+                PsiRho::new(graph, |target| Summary::of(target, groups, |callee| summary(&linear[callee.index()])));
         }
     }
     linear

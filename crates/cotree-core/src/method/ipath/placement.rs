@@ -18,7 +18,10 @@ use super::graph::{Arc, ENTRY, FlowGraph, GENTRY, Role};
 use super::increments::{Increments, Sums, value};
 use super::numbering::{FunctionNumbers, Numbering, only_paths};
 use super::supergraph::FunctionInput;
-use super::types::{ADDRESSEE, ANY, AtCall, COMPLETIONS, Entry, FunctionKey, IN_ARRAY, NOTED, NUMBER, mark};
+use super::types::{
+    ADDRESSEE, ANY, AtCall, CAME_BACK, COMPLETIONS, Entry, FunctionKey, IN_ARRAY, NOTED, NUMBER, Target, address_plus,
+    mark,
+};
 use crate::facts::EdgeKind;
 use crate::ids::{Block, CallId, Edge, FunctionId, IdMap, Table, Word};
 use crate::method::path::classes::{Class, EdgeClasses};
@@ -175,12 +178,23 @@ impl Placer<'_> {
         if self.is_open() {
             let start = self.numbers.from_entry.unwrap_or(0).cast_signed();
             probes.push(Probe::Claim { to: CLAIMED, word: ADDRESSEE, mark: mark(self.function) });
+            let elsewhere = Reg::CallElsewhere;
+            if let Some((group, _)) = self.numbers.in_group {
+                probes.push(Probe::ClaimByAddress { to: elsewhere, word: ADDRESSEE, plus: address_plus(group) });
+                probes.push(Probe::SetUnless(CLAIMED, elsewhere, 1));
+            }
             probes.extend(read_kept());
+            if self.numbers.in_group.is_some() {
+                probes.push(Probe::SetUnless(Reg::CallWord(ADDRESSEE), elsewhere, CAME_BACK));
+            }
             for (register, word, alone) in
                 [(context, NUMBER, start), (Reg::Completions, COMPLETIONS, self.numbers.alone.cast_signed())]
             {
                 probes.push(Probe::copy(register, Reg::CallWord(word), 0));
                 probes.push(Probe::SetUnless(register, CLAIMED, alone));
+            }
+            if let Some((_, before @ 1..)) = self.numbers.in_group {
+                probes.push(Probe::AddUnless(context, elsewhere, before.cast_signed()));
             }
         } else {
             probes.extend([Probe::Read(context, NUMBER), Probe::Read(Reg::Completions, COMPLETIONS)]);
@@ -326,7 +340,9 @@ impl Placer<'_> {
             (AtCall::Cut, Some(arc)) => {
                 [self.on_arc(arc), begin.into_iter().flat_map(|begin| self.begin(begin)).collect()]
             }
-            (AtCall::Descend(callee), end) => begin.map_or_else(Default::default, |arc| self.descend(end, arc, callee)),
+            (AtCall::Descend(_) | AtCall::Reach(_), end) => {
+                begin.map_or_else(Default::default, |arc| self.descend(end, arc))
+            }
             (AtCall::Begin(_) | AtCall::Pass, end) => {
                 let unknown = end.filter(|&arc| self.known[self.numbers.graph.src(arc)].is_none());
                 let mut before = unknown.map_or_else(Vec::new, |arc| self.number(self.increments.arcs[arc]));
@@ -344,8 +360,10 @@ impl Placer<'_> {
     }
 
     /// What is done before and behind a call by which paths descend along `arc`; `end` is where they end if the
-    /// activation does.
-    fn descend(&self, end: Option<Arc>, arc: Arc, callee: FunctionId) -> [Vec<Probe>; 2] {
+    /// activation does. Behind a call through a pointer it shows whether the callee has come back with a path. If not,
+    /// the name may be there still, and goes now.
+    fn descend(&self, end: Option<Arc>, arc: Arc) -> [Vec<Probe>; 2] {
+        let Role::Descend(_, target) = self.numbers.graph.role(arc) else { return Default::default() };
         let src = self.numbers.graph.src(arc);
         let value = |arc: Arc| value(self.numbers, arc);
         let mut before = Vec::new();
@@ -359,10 +377,23 @@ impl Placer<'_> {
             before.push(Probe::Write { word: NUMBER, from: NOTED, times: 1, plus });
         }
         before.push(write(COMPLETIONS, 1));
-        before.extend(self.name(callee));
-        let returned = Reg::CallReturned;
-        let behind = [Probe::Read(returned, NUMBER), Probe::CountPath(self.table(callee), returned, 0)];
-        [before, behind.to_vec()]
+        let (returned, elsewhere) = (Reg::CallReturned, Reg::CallElsewhere);
+        let mut behind = vec![Probe::Read(returned, NUMBER)];
+        match target {
+            Target::Function(callee) => {
+                before.extend(self.name(callee));
+                behind.push(Probe::CountPath(self.table(callee), returned, 0));
+            }
+            Target::Group(group) => {
+                before.push(Probe::NameCallee { word: ADDRESSEE, plus: address_plus(group) });
+                let all_direct = self.numbering.groups.members(group).iter().all(|member| self.direct[member.index()]);
+                let table = if all_direct { IN_ARRAY } else { ANY };
+                behind.extend([Probe::Read(elsewhere, ADDRESSEE), Probe::Add(elsewhere, -CAME_BACK)]);
+                behind.push(write(ADDRESSEE, 0));
+                behind.push(Probe::CountPathUnless { table, reg: returned, flag: elsewhere });
+            }
+        }
+        [before, behind]
     }
 
     /// Names the callee, if it asks for that.

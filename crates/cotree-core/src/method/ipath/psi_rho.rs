@@ -8,6 +8,7 @@
 //! Sums and products saturate, far above all numbers that a plan may have.
 
 use super::graph::{EXIT, FlowGraph, GEXIT, Role};
+use super::types::{Groups, Target};
 use crate::ids::FunctionId;
 
 /// The most arcs that plans let a path through a function and its callees have.
@@ -69,11 +70,25 @@ pub struct Summary {
     pub longest: u64,
 }
 
+impl Summary {
+    /// What is entered at a call, by what is known of each function. Which member of a group it is does not matter: the
+    /// group has the paths of all.
+    pub(super) fn of(target: Target, groups: &Groups, function: impl Fn(FunctionId) -> Self) -> Self {
+        match target {
+            Target::Function(callee) => function(callee),
+            Target::Group(_) => groups.functions(target).map(function).fold(Self::default(), |all, member| Self {
+                entry: all.entry.and(Linear { times: 0, plus: member.entry.at(1) }),
+                longest: all.longest.max(member.longest),
+            }),
+        }
+    }
+}
+
 impl PsiRho {
     /// Visits the nodes in reverse topological order (Equations 19 to 22 and 24). The summaries are those of the
-    /// functions that paths cross into.
+    /// functions, and groups of functions, that paths enter.
     #[must_use]
-    pub fn new(graph: &FlowGraph, callee: impl Fn(FunctionId) -> Summary) -> Self {
+    pub fn new(graph: &FlowGraph, summary: impl Fn(Target) -> Summary) -> Self {
         let mut psi = vec![Linear::ZERO; graph.node_count()];
         let mut longest = vec![0u64; graph.node_count()];
         let mut rho = vec![Linear::ZERO; graph.arc_count()];
@@ -84,11 +99,11 @@ impl PsiRho {
                 let (next, beyond) = (psi[graph.dst(arc)], longest[graph.dst(arc)].saturating_add(1));
                 let (paths, length) = match graph.role(arc) {
                     Role::Cross(_, function) => {
-                        let callee = callee(function);
+                        let callee = summary(Target::Function(function));
                         (callee.entry.after(next), beyond.saturating_add(callee.longest))
                     }
-                    Role::Descend(_, function) => {
-                        let callee = callee(function);
+                    Role::Descend(_, target) => {
+                        let callee = summary(target);
                         (Linear { times: 0, plus: callee.entry.at(1) }, beyond.saturating_add(callee.longest))
                     }
                     _ => (next, beyond),

@@ -13,11 +13,13 @@
 //! words when it begins, and gives them back when it returns (§9.2.1; [`keeps_words`]). The runtime takes the name of
 //! the callee away while a handler runs, since that may call the very function.
 //!
+//! A call through a pointer names its callee by address: see [`super::groups`].
+//!
 //! Recursive calls are those of backedges of a depth-first search of the call graph, which need not be reducible
 //! (§3.2).
 
-use super::types::{AtCall, FunctionKey, Strategy};
-use crate::facts::{Function, Linkage};
+use super::types::{AtCall, FunctionKey, Keys, Strategy};
+use crate::facts::{Call, Function, Linkage};
 use crate::graph::cfg::Cfg;
 use crate::ids::{CallId, FunctionId};
 use crate::weight::weighting::Weighting;
@@ -37,6 +39,10 @@ pub struct FunctionInput<'a> {
     pub callers: Vec<(FunctionId, CallId)>,
     /// Does nothing else call it?
     pub only_callers: bool,
+    /// The kind of pointers that may hold its address, if a call through one reaches it for certain.
+    pub pointed: Option<u32>,
+    /// Calls through pointers that it makes, and the kind of each pointer, in order.
+    pub pointers: Vec<(CallId, u32)>,
 }
 
 /// A call that paths may cross.
@@ -63,7 +69,7 @@ pub enum Entered {
 #[must_use]
 pub fn entered(functions: &[Option<FunctionInput<'_>>]) -> Vec<Entered> {
     let of = |at: &FunctionInput<'_>| {
-        let reads = at.function.calls.iter().all(|call| !(call.must_tail || call.returns_twice && call.terminator));
+        let reads = reads_words(at);
         let mut handing = at.callers.iter().map(|&caller| hands_over(functions, caller));
         match at.only_callers {
             _ if !reads || at.callers.is_empty() => Entered::Alone,
@@ -75,20 +81,28 @@ pub fn entered(functions: &[Option<FunctionInput<'_>>]) -> Vec<Entered> {
     functions.iter().map(|at| at.as_ref().map_or(Entered::Alone, of)).collect()
 }
 
+/// Can the function go on with what its caller says, and come back?
+pub(super) fn reads_words(at: &FunctionInput<'_>) -> bool {
+    at.function.calls.iter().all(|call| !(call.must_tail || call.returns_twice && call.terminator))
+}
+
 /// The functions of which a lost path may have executed something, where one may be lost in each of these: all that
 /// crossed calls join to them, in either direction, and the callees whose paths the caller counts when they return. One
 /// flag per function.
 #[must_use]
-pub fn joined(keys: &[&FunctionKey], lost: impl IntoIterator<Item = FunctionId>) -> Vec<bool> {
+pub fn joined(Keys { functions: keys, groups }: &Keys<'_>, lost: impl IntoIterator<Item = FunctionId>) -> Vec<bool> {
     let mut neighbours: Vec<Vec<usize>> = vec![Vec::new(); keys.len()];
     for (caller, key) in keys.iter().enumerate() {
         for &(_, at) in &key.calls {
-            let Some(callee) = at.callee().map(FunctionId::index).filter(|&callee| callee < keys.len()) else {
-                continue;
-            };
-            neighbours[caller].push(callee);
-            if matches!(at, AtCall::Cross(_)) {
-                neighbours[callee].push(caller);
+            let begun = if let AtCall::Begin(callee) = at { Some(callee) } else { None };
+            for callee in begun.into_iter().chain(groups.targets(at)).map(FunctionId::index) {
+                if callee >= keys.len() {
+                    continue;
+                }
+                neighbours[caller].push(callee);
+                if matches!(at, AtCall::Cross(_)) {
+                    neighbours[callee].push(caller);
+                }
             }
         }
     }
@@ -111,7 +125,7 @@ pub fn keeps_words(functions: &[Option<FunctionInput<'_>>], keys: &[FunctionKey]
         let at = functions.get(caller.index()).and_then(Option::as_ref);
         at.and_then(|at| at.function.calls.get(call)).is_some_and(|call| !call.must_tail)
     };
-    let mut writes: Vec<bool> = keys.iter().map(|key| key.calls.iter().any(|(_, at)| at.callee().is_some())).collect();
+    let mut writes: Vec<bool> = keys.iter().map(|key| key.calls.iter().any(|(_, at)| at.writes())).collect();
     for at in functions.iter().flatten().filter(|at| at.only_callers) {
         at.callers.iter().for_each(|(caller, _)| writes[caller.index()] = true);
     }
@@ -127,7 +141,12 @@ pub fn keeps_words(functions: &[Option<FunctionInput<'_>>], keys: &[FunctionKey]
 fn hands_over(functions: &[Option<FunctionInput<'_>>], (caller, call): (FunctionId, CallId)) -> bool {
     let at = functions.get(caller.index()).and_then(Option::as_ref);
     let call = at.and_then(|at| at.function.calls.get(call));
-    call.is_some_and(|call| !call.must_tail && !call.resume_marker && !call.returns_twice)
+    call.is_some_and(hands_over_words)
+}
+
+/// Is the caller still there behind the call, once?
+pub(super) fn hands_over_words(call: &Call) -> bool {
+    !call.must_tail && !call.resume_marker && !call.returns_twice
 }
 
 /// Per function, its calls that hand over to functions that are entered with a path, in order.

@@ -1,6 +1,6 @@
 //! The types of interprocedural path plans and their keys.
 
-use crate::ids::{CallId, FunctionId, Table, Word};
+use crate::ids::{CallId, FunctionId, Table, Word, id};
 use crate::method::path::Cuts;
 use crate::plan::{CounterKey, FunctionPlan};
 use crate::probe::{PlacedProbe, Reg};
@@ -13,8 +13,8 @@ pub const NUMBER: Word = Word(0);
 /// How many completions the path has behind the callee's return; behind the call, in piecewise profiles, whether the
 /// path that comes back is the one with which the call was made.
 pub const COMPLETIONS: Word = Word(1);
-/// The function for which the caller has written the other words, by its [`mark`]; 0 where they are for none. Only
-/// functions with [`Entry::Open`] are named there.
+/// The function for which the caller has written the other words, by its [`mark`], or by its negated address where the
+/// caller only knows that; 0 where they are for none. Only functions with [`Entry::Open`] take their names away.
 pub const ADDRESSEE: Word = Word(2);
 /// How many words of the slab pass paths between functions.
 pub const WORDS: u64 = 3;
@@ -24,6 +24,22 @@ pub const WORDS: u64 = 3;
 pub const fn mark(function: FunctionId) -> i64 {
     function.0 as i64 + 1
 }
+
+/// What a function that was named by its address leaves in [`ADDRESSEE`] when it returns. No function has this name,
+/// and a word that was set to 0 in the meantime, as in a forked child, does not hold it.
+pub const CAME_BACK: i64 = -1;
+
+/// What is added to the address by which a call of a group names its callee: a function that the pointer leads to
+/// although it is of another group, by a cast, must not take the name for its own.
+#[must_use]
+pub const fn address_plus(group: GroupId) -> i64 {
+    (group.0 as i64) << ADDRESS_BITS
+}
+
+/// Addresses of code have at most so many bits.
+const ADDRESS_BITS: u32 = 48;
+/// There are at most so many groups: with them, addresses stay below 2⁶².
+pub const MOST_GROUPS: usize = 1 << 14;
 
 /// The register that tells, at a call in which the activation may end, the number of the path up to there.
 pub const NOTED: Reg = Reg::CallNumber;
@@ -195,6 +211,21 @@ impl Entry {
     }
 }
 
+id!(
+    /// A group of functions that calls through pointers may lead to ([`super::groups`]).
+    pub GroupId,
+    "group"
+);
+
+/// Whose paths have the path up to a call as their context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Target {
+    /// This function has these paths.
+    Function(FunctionId),
+    /// Whichever function of the group the call enters has these paths.
+    Group(GroupId),
+}
+
 /// What becomes of the path at a call. It runs on past calls of which nothing is said: no activation ends in them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum AtCall {
@@ -203,6 +234,10 @@ pub enum AtCall {
     /// The path up to the call is the context of the callee's paths, which end there at the latest where the callee
     /// returns. The caller's path runs on past the call.
     Descend(FunctionId),
+    /// A call through a pointer. If it enters a function of the group, the path up to the call is the context of the
+    /// paths of that function, as with [`Self::Descend`]; any other function begins a path by itself. The caller's path
+    /// runs on past the call.
+    Reach(GroupId),
     /// The path runs on past the call (a summary edge: Melski & Reps 1998, §3.2, Transformation 3). The caller has the
     /// callee, which all other calls cross into, begin a path of its own.
     Begin(FunctionId),
@@ -214,28 +249,35 @@ pub enum AtCall {
 }
 
 impl AtCall {
-    /// The callee that goes on with what its caller says.
+    /// The callee that goes on with what its caller says, where there is but one.
     #[must_use]
     pub const fn callee(self) -> Option<FunctionId> {
         match self {
             Self::Cross(callee) | Self::Descend(callee) | Self::Begin(callee) => Some(callee),
-            Self::Pass | Self::Cut => None,
+            Self::Reach(_) | Self::Pass | Self::Cut => None,
         }
     }
 
-    /// The callee whose paths know how it was called.
+    /// Whose paths know how they were called.
     #[must_use]
-    pub const fn entered(self) -> Option<FunctionId> {
+    pub const fn entered(self) -> Option<Target> {
         match self {
-            Self::Cross(callee) | Self::Descend(callee) => Some(callee),
+            Self::Cross(callee) | Self::Descend(callee) => Some(Target::Function(callee)),
+            Self::Reach(group) => Some(Target::Group(group)),
             Self::Begin(_) | Self::Pass | Self::Cut => None,
         }
+    }
+
+    /// Does the caller write the words for its callee?
+    #[must_use]
+    pub const fn writes(self) -> bool {
+        matches!(self, Self::Cross(_) | Self::Descend(_) | Self::Begin(_) | Self::Reach(_))
     }
 
     /// Does the caller's path run on past the call without what the callee does?
     #[must_use]
     pub const fn runs_on(self) -> bool {
-        matches!(self, Self::Descend(_) | Self::Begin(_) | Self::Pass)
+        matches!(self, Self::Descend(_) | Self::Reach(_) | Self::Begin(_) | Self::Pass)
     }
 }
 
@@ -263,6 +305,41 @@ impl FunctionKey {
     }
 }
 
+/// The members of each group, by rising number. No function is in two.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Groups(pub Vec<Vec<FunctionId>>);
+
+impl Groups {
+    /// The members of a group; none if there is no such group.
+    #[must_use]
+    pub fn members(&self, group: GroupId) -> &[FunctionId] {
+        self.0.get(group.index()).map_or(&[], Vec::as_slice)
+    }
+
+    /// The functions that a target stands for.
+    pub fn functions(&self, target: Target) -> impl Iterator<Item = FunctionId> + use<'_> {
+        let (one, several) = match target {
+            Target::Function(callee) => (Some(callee), &[][..]),
+            Target::Group(group) => (None, self.members(group)),
+        };
+        one.into_iter().chain(several.iter().copied())
+    }
+
+    /// The functions that a call may enter whose paths know how they were called.
+    pub fn targets(&self, at: AtCall) -> impl Iterator<Item = FunctionId> + use<'_> {
+        at.entered().into_iter().flat_map(|target| self.functions(target))
+    }
+}
+
+/// What recovers the counts of a unit from those of its paths.
+#[derive(Clone, Debug)]
+pub struct Keys<'a> {
+    /// The key of each function.
+    pub functions: Vec<&'a FunctionKey>,
+    /// The functions that calls through pointers may lead to.
+    pub groups: &'a Groups,
+}
+
 /// The plan of one function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IpathPlan {
@@ -286,6 +363,8 @@ pub struct UnitIpathPlan {
     pub method: IpathMethod,
     /// One per function, in the order of [`crate::facts::ProgramMap::functions`].
     pub functions: Vec<IpathPlan>,
+    /// The functions that calls through pointers may lead to.
+    pub groups: Groups,
     /// How many paths there are: numbers are below this.
     pub paths: u64,
     /// How many of them, the first, are counted in words of the slab.
@@ -295,7 +374,7 @@ pub struct UnitIpathPlan {
 impl UnitIpathPlan {
     /// The keys of all functions.
     #[must_use]
-    pub fn keys(&self) -> Vec<&FunctionKey> {
-        self.functions.iter().map(|plan| &plan.key).collect()
+    pub fn keys(&self) -> Keys<'_> {
+        Keys { functions: self.functions.iter().map(|plan| &plan.key).collect(), groups: &self.groups }
     }
 }

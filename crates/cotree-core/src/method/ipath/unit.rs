@@ -27,6 +27,8 @@ pub(crate) fn plan_unit(method: IpathMethod, planner: &Planner<'_>) -> Result<Un
             callers: if known[number].is_empty() { certain[number].clone() } else { known[number].clone() },
             // One without callers may have any.
             only_callers: !known[number].is_empty(),
+            pointed: facts.pointers.functions.get(number).copied().flatten(),
+            pointers: facts.pointers.calls.get(number).cloned().unwrap_or_default(),
         }))
     };
     let functions = (0..planner.len()).map(input).collect::<Result<Vec<_>, PlanError>>()?;

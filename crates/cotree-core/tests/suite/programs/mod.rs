@@ -168,6 +168,14 @@ impl Program {
         &self.callees[caller][call.index()]
     }
 
+    /// Has a call enter another function as well.
+    pub fn also_enters(&mut self, caller: usize, call: CallId, callee: FunctionId) {
+        let callees = &mut self.callees[caller][call.index()];
+        if !callees.contains(&callee) {
+            callees.push(callee);
+        }
+    }
+
     /// A process without probes.
     pub fn process(&self) -> Process<'_> {
         Process::new(self.functions.iter().zip(&self.graphs))

@@ -7,7 +7,9 @@ use crate::map::sections::Stream;
 use crate::wire::streams::{Reader, Writer};
 use cotree_core::facts::{Function, ProgramMap};
 use cotree_core::ids::{Block, CallId, Edge, FunctionId};
-use cotree_core::method::ipath::{AtCall, Entry, FunctionKey, IpathMethod, IpathPlan, MOST_PATHS, UnitIpathPlan};
+use cotree_core::method::ipath::{
+    AtCall, Entry, FunctionKey, GroupId, Groups, IpathMethod, IpathPlan, MOST_GROUPS, MOST_PATHS, UnitIpathPlan,
+};
 use cotree_core::method::path::Cuts;
 
 /// How activations begin.
@@ -30,6 +32,7 @@ mod at_call {
     pub(super) const CROSS: u64 = 2;
     pub(super) const PASS: u64 = 3;
     pub(super) const DESCEND: u64 = 4;
+    pub(super) const REACH: u64 = 5;
 }
 
 pub(super) fn write(unit: &UnitIpathPlan, w: &mut Writer) {
@@ -64,14 +67,52 @@ pub(super) fn write(unit: &UnitIpathPlan, w: &mut Writer) {
                 AtCall::Cross(_) => at_call::CROSS,
                 AtCall::Pass => at_call::PASS,
                 AtCall::Descend(_) => at_call::DESCEND,
+                AtCall::Reach(_) => at_call::REACH,
             };
             w.put(Stream::IpathCall, kind);
             if let Some(callee) = at.callee() {
                 w.put_step(Stream::IpathCallee, last_callee, callee.0);
                 last_callee = callee.0;
             }
+            if let AtCall::Reach(group) = at {
+                w.put(Stream::IpathCallee, group.0.into());
+            }
         }
     }
+    write_groups(&unit.groups, w);
+}
+
+fn write_groups(Groups(groups): &Groups, w: &mut Writer) {
+    if groups.is_empty() {
+        return;
+    }
+    w.put(Stream::IpathGroup, groups.len() as u64);
+    for members in groups {
+        w.put(Stream::IpathGroup, members.len() as u64);
+        let mut last = 0;
+        for member in members {
+            w.put_step(Stream::IpathGroup, last, member.0);
+            last = member.0;
+        }
+    }
+}
+
+fn read_groups(r: &mut Reader<'_>) -> Result<Groups, MapError> {
+    if r.left(Stream::IpathGroup) == 0 {
+        return Ok(Groups::default());
+    }
+    let count = r.get_count(Stream::IpathGroup, Stream::IpathGroup)?;
+    let mut groups = Vec::with_capacity(count);
+    for _ in 0..count {
+        let members = r.get_count(Stream::IpathGroup, Stream::IpathGroup)?;
+        let mut last = 0;
+        let mut next = || {
+            last = r.get_step(Stream::IpathGroup, last)?;
+            Ok(FunctionId(last))
+        };
+        groups.push((0..members).map(|_| next()).collect::<Result<Vec<_>, MapError>>()?);
+    }
+    Ok(Groups(groups))
 }
 
 fn write_list(ids: impl ExactSizeIterator<Item = u32>, w: &mut Writer) {
@@ -87,7 +128,8 @@ pub(super) fn read(method: IpathMethod, r: &mut Reader<'_>, program: &ProgramMap
     let (paths, array) = (r.get(Stream::Ipath)?, r.get(Stream::Ipath)?);
     let plan = |_| Ok(IpathPlan { probes: Vec::new(), key: read_key(r)? });
     let functions = program.functions().map(plan).collect::<Result<_, MapError>>()?;
-    Ok(UnitIpathPlan { method, functions, paths, array })
+    let groups = read_groups(r)?;
+    Ok(UnitIpathPlan { method, functions, groups, paths, array })
 }
 
 fn read_key(r: &mut Reader<'_>) -> Result<FunctionKey, MapError> {
@@ -117,6 +159,7 @@ fn read_key(r: &mut Reader<'_>) -> Result<FunctionKey, MapError> {
             at_call::PASS => AtCall::Pass,
             at_call::CROSS => AtCall::Cross(FunctionId(callee)),
             at_call::DESCEND => AtCall::Descend(FunctionId(callee)),
+            at_call::REACH => AtCall::Reach(GroupId(r.get_u32(Stream::IpathCallee)?)),
             _ => return Err(MapError::Invalid("no such thing happens to a path at a call")),
         };
         calls.push((CallId(last), at));
@@ -145,13 +188,23 @@ pub(super) fn check(unit: &UnitIpathPlan, functions: &[&Function]) -> Result<(),
         return Err(MapError::Invalid("there is not one plan per function"));
     }
     let all = functions.len();
+    let Groups(groups) = &unit.groups;
+    let sorted = |members: &Vec<FunctionId>| {
+        members.is_sorted_by(|a, b| a < b) && members.last().is_none_or(|last| last.index() < all)
+    };
+    if groups.len() > MOST_GROUPS || !groups.iter().all(sorted) {
+        return Err(MapError::Invalid("a group of functions has one that is not there"));
+    }
     for (number, (IpathPlan { key, .. }, function)) in unit.functions.iter().zip(functions).enumerate() {
         let rising =
             |ids: Vec<usize>, end: usize| ids.is_sorted_by(|a, b| a < b) && ids.last().is_none_or(|&id| id < end);
         let edges = rising(key.cuts.edges.iter().map(|e| e.index()).collect(), function.edges.len());
         let blocks = rising(key.cuts.blocks.iter().map(|b| b.index()).collect(), function.blocks.len());
         let calls = rising(key.calls.iter().map(|call| call.0.index()).collect(), function.calls.len());
-        let callees = key.calls.iter().all(|&(_, at)| at.callee().is_none_or(|callee| callee.index() < all));
+        let callees = key.calls.iter().all(|&(_, at)| {
+            at.callee().is_none_or(|callee| callee.index() < all)
+                && !matches!(at, AtCall::Reach(group) if group.index() >= groups.len())
+        });
         if !edges || !blocks || !calls || !callees {
             let what = "its paths are cut, or cross a call, where nothing is";
             return Err(MapError::InvalidFunction { function: number, what });

@@ -10,7 +10,7 @@ use cotree_core::method::counters::UnitCounterPlan;
 use cotree_core::method::counters::chords::ChordMethod;
 use cotree_core::method::events::call_sums::{CallForm, CallSumKey};
 use cotree_core::method::events::{EventKey, EventMethod, EventPlan, UnitEventPlan};
-use cotree_core::method::ipath::{self, AtCall, FunctionKey, IpathPlan, UnitIpathPlan};
+use cotree_core::method::ipath::{self, AtCall, FunctionKey, GroupId, Groups, IpathPlan, UnitIpathPlan};
 use cotree_core::method::path::{self, Cuts, PathKey, PathMethod, PathMetric, PathOptions, PathPlan, UnitPathPlan};
 use cotree_core::method::targets::UnitTargetPlan;
 use cotree_core::method::trace::{TraceKey, TracePlan, UnitTracePlan};
@@ -382,6 +382,7 @@ fn ipath_for((number, function): (usize, &&Function), functions: usize, seed: u6
             0 => None,
             1 => Some((call, if callee.0 & 1 == 0 { AtCall::Cut } else { AtCall::Pass })),
             2 if callee.0 & 1 == 0 => Some((call, AtCall::Begin(callee))),
+            2 if callee.0 & 2 == 0 => Some((call, AtCall::Reach(GroupId(callee.0 % 3)))),
             2 => Some((call, AtCall::Descend(callee))),
             _ => Some((call, AtCall::Cross(callee))),
         }
@@ -473,7 +474,13 @@ pub(super) fn binary_map() -> impl Strategy<Value = BinaryMap> {
                     let functions: Vec<IpathPlan> =
                         functions.iter().enumerate().map(|at| ipath_for(at, functions.len(), seed)).collect();
                     let paths = seed >> 2;
-                    MethodPlan::Ipath(UnitIpathPlan { method, functions, paths, array: paths.min(seed & 255) })
+                    let group = |number: usize| {
+                        let members = (0..functions.len()).filter(|f| f % 3 == number && seed >> (f % 64) & 1 == 0);
+                        members.map(FunctionId::new).collect()
+                    };
+                    let groups = Groups((0..3).map(group).collect());
+                    let array = paths.min(seed & 255);
+                    MethodPlan::Ipath(UnitIpathPlan { method, functions, groups, paths, array })
                 }
                 Family::Events(method) => {
                     let kinds: Vec<EventKind> =

@@ -3,7 +3,8 @@
 use super::IpathUnit;
 use cotree_core::facts::{Callee, Function, Linkage, linker_name};
 use cotree_core::graph::strong::components;
-use cotree_core::ids::FunctionId;
+use cotree_core::ids::{CallId, FunctionId};
+use cotree_core::method::ipath::decode::{Step, active_suffix};
 use cotree_core::method::ipath::{AtCall, Entry};
 use std::collections::{BTreeMap, HashMap};
 
@@ -23,7 +24,9 @@ pub enum Reason {
     CallersUnknown,
     /// The caller is gone when the callee returns: a `musttail` call.
     TailCall,
-    /// The call is made through a pointer.
+    /// The call is made through a pointer, and led to a function whose paths go on from the caller's.
+    Reached,
+    /// The call is made through a pointer, and led to another function, or to code without counters.
     Pointer,
     /// The callee is not in the unit, or has no counters.
     Outside,
@@ -33,13 +36,14 @@ pub enum Reason {
 
 impl Reason {
     /// All reasons, in the order in which they are told.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Crossed,
         Self::OneWay,
         Self::Recursive,
         Self::LeftOut,
         Self::CallersUnknown,
         Self::TailCall,
+        Self::Reached,
         Self::Pointer,
         Self::Outside,
         Self::ReturnsTwice,
@@ -55,6 +59,7 @@ impl Reason {
             Self::LeftOut => "left_out",
             Self::CallersUnknown => "callers_unknown",
             Self::TailCall => "tail_call",
+            Self::Reached => "pointer_one_way",
             Self::Pointer => "pointer",
             Self::Outside => "outside",
             Self::ReturnsTwice => "returns_twice",
@@ -71,6 +76,7 @@ impl Reason {
             Self::LeftOut => "left out, so that numbers fit",
             Self::CallersUnknown => "callee not certain",
             Self::TailCall => "in place of the caller",
+            Self::Reached => "through a pointer, crossed on the way in",
             Self::Pointer => "through a pointer",
             Self::Outside => "of code without counters",
             Self::ReturnsTwice => "may return twice",
@@ -110,6 +116,7 @@ pub fn by_reason(of: &IpathUnit<'_>) -> BTreeMap<Reason, Calls> {
         seen(true).or_else(|| seen(false))
     };
     let cycles = Cycles::new(of, &functions, find);
+    let reached = reached(of);
     let mut found: BTreeMap<Reason, Calls> = BTreeMap::new();
     for (number, &(module, function)) in functions.iter().enumerate() {
         let key = &of.plan.functions[number].key;
@@ -127,6 +134,7 @@ pub fn by_reason(of: &IpathUnit<'_>) -> BTreeMap<Reason, Calls> {
                 (Some(AtCall::Cross(_)), _) => Reason::Crossed,
                 (Some(AtCall::Descend(_)), _) => Reason::OneWay,
                 (Some(AtCall::Cut), _) => Reason::ReturnsTwice,
+                (Some(AtCall::Reach(_)), _) => Reason::Reached,
                 _ if facts.callee == Callee::Indirect => Reason::Pointer,
                 (_, Some(callee)) => match &of.plan.functions[callee.index()].key {
                     key if key.entry == Entry::Unmeasured => Reason::Outside,
@@ -137,12 +145,35 @@ pub fn by_reason(of: &IpathUnit<'_>) -> BTreeMap<Reason, Calls> {
                 },
                 (_, None) => Reason::Outside,
             };
-            let slot = found.entry(reason).or_default();
-            slot.calls += 1;
-            slot.made += flow.as_ref().map_or(0, |flow| u128::from(flow.call(call)));
+            let made = flow.as_ref().map_or(0, |flow| u128::from(flow.call(call)));
+            let by_reason = match reason {
+                Reason::Reached => {
+                    let reached = reached.get(&(FunctionId::new(number), call)).copied().unwrap_or(0).min(made);
+                    [(reason, reached), (Reason::Pointer, made - reached)]
+                }
+                _ => [(reason, made), (reason, 0)],
+            };
+            found.entry(reason).or_default().calls += 1;
+            by_reason.into_iter().for_each(|(reason, made)| found.entry(reason).or_default().made += made);
         }
     }
     found
+}
+
+/// Per call through a pointer, how often it led to a function whose paths go on from it: that is where their active
+/// suffix begins.
+fn reached(of: &IpathUnit<'_>) -> HashMap<(FunctionId, CallId), u128> {
+    let numbering = &of.profile.numbering;
+    let ran = of.profile.paths.iter().map(|&(number, count)| (number, i128::from(count)));
+    let ended = of.profile.ended.iter().map(|&(number, count)| (number, i128::from(count)));
+    let mut made: HashMap<(FunctionId, CallId), i128> = HashMap::new();
+    for (number, count) in ran.chain(ended) {
+        let Some(steps) = numbering.path(number) else { continue };
+        if let Some(&Step::Descend(caller, call, _)) = steps.get(active_suffix(numbering, &steps)) {
+            *made.entry((caller, call)).or_default() += count;
+        }
+    }
+    made.into_iter().map(|(call, made)| (call, made.max(0).unsigned_abs())).collect()
 }
 
 /// The cycles of calls by name.

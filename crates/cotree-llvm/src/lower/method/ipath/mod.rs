@@ -145,6 +145,12 @@ impl<'a, 'm> CallPathRegisters<'a, 'm> {
     }
 }
 
+/// The name of a function by its address.
+fn named<'m>(counters: &Counters<'m>, address: Value<'m>, plus: i64) -> Value<'m> {
+    let (builder, int64) = (&counters.builder, counters.int64);
+    builder.sub(int64.signed(plus.wrapping_neg()), builder.address_to_int(address, int64))
+}
+
 impl<'m> MethodLowering<'m> for CallPathRegisters<'_, 'm> {
     fn probe(&self, code: &Code<'_, 'm>, _base: u64, placed: PlacedProbe) -> bool {
         let counters = &code.counters;
@@ -177,6 +183,19 @@ impl<'m> MethodLowering<'m> for CallPathRegisters<'_, 'm> {
             Probe::CountPathUnless { table, reg, flag } => {
                 let counted = self.counted(code, table == ANY, reg, 0);
                 count_unless(counters, self.load(counters, flag), &counted);
+            }
+            Probe::NameCallee { word, plus } => {
+                let Place::Call(call) = placed.place else { return false };
+                let Some(call) = code.ir.calls.get(call.index()).and_then(|call| call.as_call()) else { return false };
+                counters.store(self.word(counters, word), named(counters, code.present(call.called()), plus));
+            }
+            Probe::ClaimByAddress { to, word, plus } => {
+                let word = self.word(counters, word);
+                let found = counters.load(word, int64);
+                let name = named(counters, code.ir.function.into(), plus);
+                let is_named = builder.compare(LLVMIntPredicate::LLVMIntEQ, found, name);
+                counters.store(word, builder.select(is_named, int64.constant(0), found));
+                self.store(counters, to, builder.select(is_named, int64.constant(0), int64.constant(1)));
             }
             Probe::CopyUnless { to, flag, from } => {
                 let value = self.unless(counters, flag, self.load(counters, from), self.load(counters, to));

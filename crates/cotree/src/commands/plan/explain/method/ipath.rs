@@ -32,6 +32,11 @@ pub(super) fn write(
             AtCall::Descend(id) => {
                 writeln!(out, "  {call}: the path runs on past it, and is the context of those of {}", callee(id))?;
             }
+            AtCall::Reach(group) => {
+                let members: Vec<String> = unit.groups.members(group).iter().map(|&id| callee(id)).collect();
+                let members = members.join(", ");
+                writeln!(out, "  {call}: the path runs on past it, and is the context of those of {members}")?;
+            }
             AtCall::Pass => writeln!(out, "  {call}: the path runs on past it")?,
             AtCall::Cut => writeln!(out, "  {call}: the path ends, and one begins behind it")?,
         }
@@ -66,6 +71,10 @@ fn write_probe(code: Code<'_>, placed: &PlacedProbe, out: &mut String) -> std::f
         Probe::Claim { to, word, mark } => {
             writeln!(out, "    {place}: {to} = 1 if {word} is {mark}, which becomes 0; else {to} = 0")
         }
+        Probe::ClaimByAddress { to, word, .. } => {
+            writeln!(out, "    {place}: {to} = 0 if {word} is the function's address, and becomes 0; else {to} = 1")
+        }
+        Probe::NameCallee { word, .. } => writeln!(out, "    {place}: {word} = the address that is called"),
         Probe::CopyUnless { to, flag, from } => writeln!(out, "    {place}: unless {flag}, {to} = {from}"),
         Probe::CountPathUnless { table, reg, flag } => {
             let table = counted_in(table);

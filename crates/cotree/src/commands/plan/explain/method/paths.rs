@@ -79,6 +79,8 @@ impl Paths<'_> {
             | Probe::SetUnless(..)
             | Probe::AddUnless(..)
             | Probe::Claim { .. }
+            | Probe::ClaimByAddress { .. }
+            | Probe::NameCallee { .. }
             | Probe::CopyUnless { .. }
             | Probe::CountPathUnless { .. }
             | Probe::CountBy(..)
