@@ -170,8 +170,9 @@ pub struct BuildOptions {
     /// With event counts: additions at chords of a spanning tree, or in every block
     #[arg(long, value_enum, help_heading = TESTS)]
     pub event_placement: Option<EventPlacement>,
-    /// With event counts: keep queries exact, also where none can be seen
-    #[arg(long, help_heading = TESTS, value_parser = switch(), value_name = "on|off", num_args = 0..=1,
+    /// With event counts: keep the counts that a program asks for exact, also in code that is seen to ask for none, as
+    /// that of a library
+    #[arg(long, help_heading = EXPERT, value_parser = switch(), value_name = "on|off", num_args = 0..=1,
         require_equals = true, default_missing_value = "on")]
     pub event_queries: Option<bool>,
     /// With traces: a record per segment, or per branch
