@@ -7,10 +7,10 @@ use crate::arch::registers::FrameRegisters;
 use crate::layout::Flags;
 use core::ffi::c_int;
 use core::sync::atomic::AtomicPtr;
-#[cfg(not(feature = "shared-library"))]
-pub use side::EVENT_TOTAL;
 #[cfg(not(any(feature = "shared-library", feature = "static-executable")))]
 pub use side::while_closing;
+#[cfg(not(feature = "shared-library"))]
+pub use side::{EVENT_TOTAL, events_of_unloaded, forget_unloaded};
 #[cfg(feature = "shared-library")]
 pub use side::{event_total, join, leave};
 
@@ -70,7 +70,21 @@ mod side {
     use core::ffi::c_int;
     #[cfg(not(feature = "static-executable"))]
     use core::sync::atomic::AtomicU32;
-    use core::sync::atomic::{AtomicPtr, Ordering};
+    use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+
+    /// Per kind, the events of units that have been unloaded. Kinds are bits of a word.
+    static UNLOADED: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
+
+    /// How many events of a kind units have had that have been unloaded.
+    pub fn events_of_unloaded(kind: c_int) -> u64 {
+        let of_kind = usize::try_from(kind).ok().and_then(|kind| UNLOADED.get(kind));
+        of_kind.map_or(0, |events| events.load(Ordering::Relaxed))
+    }
+
+    /// Counting begins anew: what unloaded units had counted goes.
+    pub fn forget_unloaded() {
+        UNLOADED.iter().for_each(|events| events.store(0, Ordering::Relaxed));
+    }
 
     /// How many calls of `dlclose` are going on.
     #[cfg(not(feature = "static-executable"))]
@@ -132,6 +146,9 @@ mod side {
             // SAFETY: a unit on the list.
             let Some(found) = (unsafe { at.as_ref() }) else { break };
             if core::ptr::eq(found, unit) {
+                for (kind, events) in (0..).zip(&UNLOADED) {
+                    events.fetch_add((unit.event_total)(kind), Ordering::Relaxed);
+                }
                 link.store(unit.next.load(Ordering::Acquire), Ordering::Release);
                 break;
             }

@@ -463,3 +463,46 @@ int main(void) {
     assert_eq!(build("--profile events=allocations"), "5 5\n5 75\n3 3\n0\n");
     assert_eq!(build("--profile none"), "0 0\n0 0\n0 0\n0\n");
 }
+
+/// What a library had counted stays in the total when it is unloaded, until counting begins anew.
+#[test]
+fn totals_keep_what_unloaded_libraries_had() {
+    const LIBRARY: &str = r#"
+#include <stdlib.h>
+void *volatile kept;
+void more(int n) { for (int i = 0; i < n; i++) kept = malloc(1); }
+__attribute__((destructor)) static void last(void) { kept = malloc(1); }
+"#;
+    const PROGRAM: &str = r#"
+#include <cotree.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void *volatile kept;
+static void tell(void) { printf("%llu\n", cotree_event_count_total(COTREE_ALLOCATIONS)); fflush(stdout); }
+int main(void) {
+  for (int turn = 0; turn < 2; turn++) {
+    void *library = dlopen("./libmore.so", RTLD_NOW);
+    void (*more)(int) = (void (*)(int))dlsym(library, "more");
+    kept = malloc(1);
+    more(10);
+    tell();
+    dlclose(library);
+    tell();
+  }
+  if (fork() == 0) { tell(); _exit(0); }
+  wait(0);
+  cotree_reset();
+  tell();
+  return 0;
+}
+"#;
+    let project = Project::new(&[("more.c", LIBRARY), ("p.c", PROGRAM)]);
+    project.ok("--profile events=allocations --event-queries cc -O2 -fPIC -shared -o libmore.so more.c");
+    project.ok("--profile events=allocations cc -O2 -o p p.c -ldl");
+    let mut run = project.command(project.path("p"));
+    let told = succeed(run.current_dir(project.path(".")).env("COTREE_FILE", "%n.%p.cotree"));
+    assert_eq!(told, "11\n12\n23\n24\n0\n0\n");
+}

@@ -68,6 +68,8 @@ pub fn detach() {
 ///
 /// `interrupted`: a signal handler has forked.
 pub fn forked(thread: usize, interrupted: bool) {
+    #[cfg(not(feature = "shared-library"))]
+    joined::forget_unloaded();
     units().for_each(|unit| (unit.forked)(thread, interrupted));
 }
 
@@ -127,11 +129,16 @@ pub fn event_total(kind: c_int) -> u64 {
     if let Some(total) = joined::event_total(kind) {
         return total;
     }
-    units().map(|unit| (unit.event_total)(kind)).fold(0, u64::wrapping_add)
+    let of_units = units().map(|unit| (unit.event_total)(kind)).fold(0, u64::wrapping_add);
+    #[cfg(not(feature = "shared-library"))]
+    let of_units = of_units.wrapping_add(joined::events_of_unloaded(kind));
+    of_units
 }
 
 /// All counters zero.
 pub fn clear() {
+    #[cfg(not(feature = "shared-library"))]
+    joined::forget_unloaded();
     units().for_each(|unit| (unit.clear)());
 }
 
