@@ -54,9 +54,9 @@ enum {
 extern unsigned long long cotree_event_count(int kind) __attribute__((weak));
 
 /* How many events of the kind all threads have had, those that are gone, too, in the code of all link units that count
- * it, unloaded libraries among them, since the program's beginning, cotree_reset or fork. The calling thread's part is exact as cotree_event_count is.
- * Of each other thread that runs at the same time it is what has been counted: up to the events of a stretch of code
- * more or less. Safe in signal handlers. */
+ * it, unloaded libraries among them, since the program's beginning, cotree_reset or fork. The calling thread's part is
+ * exact as cotree_event_count is. Of each other thread that runs at the same time it is what has been counted: up to
+ * the events of a stretch of code more or less. Safe in signal handlers. */
 extern unsigned long long cotree_event_count_total(int kind) __attribute__((weak));
 
 /* In a build with --profile events and --event-limit: calls back at the first safe point at which the calling thread has had n events
