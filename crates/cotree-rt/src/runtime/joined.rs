@@ -72,8 +72,11 @@ mod side {
     use core::sync::atomic::AtomicU32;
     use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
-    /// Per kind, the events of units that have been unloaded. Kinds are bits of a word.
-    static UNLOADED: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
+    /// How many kinds of events there are (`cotree.h`).
+    const KINDS: usize = 9;
+
+    /// Per kind, the events of units that have been unloaded.
+    static UNLOADED: [AtomicU64; KINDS] = [const { AtomicU64::new(0) }; KINDS];
 
     /// How many events of a kind units have had that have been unloaded.
     pub fn events_of_unloaded(kind: c_int) -> u64 {
