@@ -101,3 +101,37 @@ int main(void) {
     let json: Value = serde_json::from_str(&explained).expect("JSON");
     assert_eq!(json["units"][0]["calls"]["pointer"]["made"], 0);
 }
+
+/// One address may have several names, or be found when the program starts: counts are those of the redundant counters.
+#[test]
+fn addresses_with_other_names_are_called() {
+    let source = r#"
+#include <stdio.h>
+typedef int (*operation)(int);
+__attribute__((noinline)) int low(int n) { return n > 2 ? n : 2; }
+__attribute__((noinline)) int _Reserved(int n) { return n & 1 ? n : -n; }
+__attribute__((weak, alias("low"))) int alias(int n);
+static operation resolve(void) { return low; }
+__attribute__((ifunc("resolve"))) int chosen(int n);
+int __real_wrapped(int n);
+__attribute__((noinline)) int wrapped(int n) { return n < 4 ? n : 4; }
+__attribute__((noinline)) int __wrap_wrapped(int n) { return n == 3 ? 0 : n + 1; }
+operation volatile operations[] = {low, alias, chosen, wrapped, _Reserved};
+int main(void) {
+  int sum = 0;
+  for (int i = 0; i < 20; i++) sum += operations[i % 5](i) + low(i) + alias(i) + chosen(i) + wrapped(i) + _Reserved(i);
+  printf("%d\n", sum);
+  return 0;
+}
+"#;
+    let project = Project::new(&[("p.c", source)]);
+    for options in ["-O0", "-O2", "-O2 -fPIE -pie", "-O2 -no-pie -static", "-O2 -Wl,--wrap=wrapped"] {
+        project.ok(&format!("--profile none cc {options} -w -o plain p.c"));
+        project.ok(&format!("--profile ipath --verify cc {options} -g -w -o p p.c"));
+        let plain = succeed(&mut project.command(project.path("plain")));
+        let output = succeed(project.command(project.path("p")).env("COTREE_FILE", "p.cotree"));
+        assert_eq!(output, plain, "{options}");
+        let said = project.ok("verify --strict p.cotree");
+        assert!(said.contains("0 functions not vouched for, 0 counts differ"), "{options}: {said}");
+    }
+}
