@@ -66,12 +66,20 @@ fn calls(program: &Program, seed: u64) -> Vec<TraceCalls> {
     calls
 }
 
+/// Do the weights of each block's edges in and out have the same sum?
+fn weights_are_a_flow(seed: u64) -> bool {
+    !seed.is_multiple_of(3)
+}
+
 fn plan(program: &Program, seed: u64, options: TraceOptions) -> Vec<TracePlan> {
     let functions = program.functions.iter().zip(&program.graphs);
     // Some weights are as wrong as can be.
-    let weighting = |f: &Function, cfg: &Cfg| match seed % 3 {
-        0 => Weighting::new(cfg, cfg.edges().map(|edge| (seed >> (edge.0 % 50) & 63) as f64).collect()),
-        _ => Weighting::expected(f, cfg),
+    let weighting = |f: &Function, cfg: &Cfg| {
+        if weights_are_a_flow(seed) {
+            Weighting::expected(f, cfg)
+        } else {
+            Weighting::new(cfg, cfg.edges().map(|edge| (seed >> (edge.0 % 50) & 63) as f64).collect())
+        }
     };
     let weighted: Vec<_> = functions.map(|(f, cfg)| (f, cfg, weighting(f, cfg))).collect();
     plan_functions(&weighted, calls(program, seed), options).unwrap()
@@ -320,7 +328,8 @@ proptest! {
     }
 
     /// Each function gets the encoding that was asked for, unless it has an indirect branch. Neither witnesses nor bits
-    /// take more bytes than a record of each branch.
+    /// take more bytes than a record of each branch, where the weights are a flow. (By others an edge behind a merge may
+    /// be cheaper than those into it, though it is taken more often.)
     #[test]
     fn witnesses_and_bits_are_small((program, seed) in programs_to_trace()) {
         let life = Life { threads: 1, signals: false, jumps_anywhere: false };
@@ -338,7 +347,8 @@ proptest! {
                 let splittable = function.edges.iter().all(|edge| edge.kind.splittable());
                 prop_assert!(plan.key.encoding == encoding || !splittable);
             }
-            prop_assert!(own <= branches, "{own} bytes by {encoding:?}, {branches} by branches");
+            let small = own <= branches || !weights_are_a_flow(seed);
+            prop_assert!(small, "{own} bytes by {encoding:?}, {branches} by branches");
         }
     }
 

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define WORDS (1u << 22)
+#define WORDS (1u << 24)
 static uint32_t *words;
 
 __attribute__((constructor(101))) static void open_log(void) {

@@ -21,6 +21,9 @@ use cotree_profile::binary::BinaryFile;
 use cotree_profile::method::trace::UnitTables;
 use cotree_profile::method::trace::streams::Streams;
 use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::Path;
 
 const LOGGED: &str = "__sanitizer_cov_trace_pc_guard";
 
@@ -64,6 +67,17 @@ fn agreeing(traced: &[Logged], log: &[u32], numbers: &mut HashMap<Logged, u32>) 
     traced.iter().zip(log).take_while(agrees).count()
 }
 
+/// The numbers that a program logged: behind their number, at the beginning of a file with room for more.
+fn read_log(path: &Path) -> Vec<u32> {
+    let file = File::open(path).expect("a log");
+    let room = file.metadata().expect("a size").len() / 4 - 1;
+    let mut words = BufReader::new(file).bytes().map(|byte| byte.expect("a byte of the log"));
+    let mut word = move || u32::from_le_bytes(std::array::from_fn(|_| words.next().expect("a whole log")));
+    let logged = word();
+    assert!(u64::from(logged) < room, "the log is full");
+    (0..logged).map(|_| word()).collect()
+}
+
 /// Builds a program with a log, and runs it. Gives the log, and the calls that log in the trace.
 fn log_and_trace(project: &Project, compile: &str, source: &str, arguments: &[&str]) -> (Vec<u32>, Vec<Logged>) {
     project.ok(&format!("{compile} -w -g -fsanitize-coverage=trace-pc-guard -c -o p.o {source}"));
@@ -71,11 +85,7 @@ fn log_and_trace(project: &Project, compile: &str, source: &str, arguments: &[&s
     let mut run = project.command(project.path("p"));
     run.args(arguments).env("COTREE_FILE", "p.cotree").env("BLOCK_LOG", "p.log");
     let _ = run.output().expect("it runs");
-    let log: Vec<u32> = std::fs::read(project.path("p.log"))
-        .expect("a log")
-        .chunks_exact(4)
-        .map(|word| u32::from_le_bytes(word.try_into().expect("four bytes")))
-        .collect();
+    let log = read_log(&project.path("p.log"));
     let binary = BinaryFile::open(&project.path("p")).expect("a profiled program");
     let logs = |event| match event {
         Event::Call { function, call } => {
@@ -85,7 +95,7 @@ fn log_and_trace(project: &Project, compile: &str, source: &str, arguments: &[&s
         _ => None,
     };
     let traced = executions(project, "p", "p.cotree").into_iter().flatten().filter_map(logs).collect();
-    (log[1..=log[0] as usize].to_vec(), traced)
+    (log, traced)
 }
 
 fn project(source: (&str, &str)) -> Project {
