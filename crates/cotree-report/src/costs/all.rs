@@ -24,6 +24,8 @@ pub struct Costs<'a> {
     pub traced: Option<Traced>,
     /// What only sums of functions and calls tell.
     pub summed: Option<Summed>,
+    /// The kinds of events that are known.
+    pub kinds: Vec<EventKind>,
     /// Some of the execution is not in the trace.
     pub missing: bool,
 }
@@ -37,7 +39,7 @@ impl<'a> Costs<'a> {
         };
         let functions: Vec<FunctionCosts<'a>> = units.iter().enumerate().flat_map(of_unit).collect();
         let graph = CallGraph::new(units, &functions);
-        Self { units, functions, graph, traced: None, summed: None, missing: false }
+        Self { units, functions, graph, traced: None, summed: None, kinds: EventKind::ALL.to_vec(), missing: false }
     }
 
     /// The inclusive cost of each arc of the graph, if that of all of them is known.
@@ -64,22 +66,18 @@ impl<'a> Costs<'a> {
         self.inclusive().filter(|_| self.summed.as_ref().is_none_or(|summed| summed.complete))
     }
 
-    /// The kinds of events that are known.
-    #[must_use]
-    pub fn kinds(&self) -> &[EventKind] {
-        self.summed.as_ref().map_or(&EventKind::ALL, |summed| &summed.kinds)
-    }
-
     /// Why a kind of events is not known; `None` if it is.
     #[must_use]
     pub fn why_unknown(&self, kind: EventKind) -> Option<String> {
-        let names: Vec<&str> = self.kinds().iter().map(|kind| kind.name()).collect();
+        let names: Vec<&str> = self.kinds.iter().map(|kind| kind.name()).collect();
         let counted = names.join(",");
-        (!self.kinds().contains(&kind)).then(|| {
+        let build = match self.summed {
+            Some(_) => format!("--profile events-calls={counted},{}", kind.name()),
+            None => "--profile edge".to_owned(),
+        };
+        (!self.kinds.contains(&kind)).then(|| {
             format!(
-                "the profile has no counts of {}, but of {counted}: name one with --event, or build with \
-                 --profile events-calls={counted},{}",
-                kind.name(),
+                "the profile has no counts of {}, but of {counted}: name one with --event, or build with {build}",
                 kind.name()
             )
         })

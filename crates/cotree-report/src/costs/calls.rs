@@ -75,7 +75,7 @@ impl CallGraph {
                 && graph.callers[number]
                     .iter()
                     .all(|&arc| functions[graph.arcs[arc].caller].function.flaws().is_empty());
-            told == 0 || told != u128::from(costs.entries) || !vouched
+            told == 0 || costs.entries.map(u128::from) != Some(told) || !vouched
         };
         graph.from_elsewhere = functions.iter().enumerate().map(elsewhere).collect();
         graph.find_contexts();

@@ -24,8 +24,8 @@ pub struct FunctionCosts<'a> {
     pub unit: usize,
     /// The function.
     pub function: UnitFunction<'a>,
-    /// How often it was entered.
-    pub entries: u64,
+    /// How often it was entered; `None` where only its calls by name are counted, and others may enter it.
+    pub entries: Option<u64>,
     /// Exclusive cost by line; only lines that ran.
     pub lines: BTreeMap<Line, Cost>,
     /// How often each of its calls was made; only those that were, or that were under way when counting began.
@@ -42,7 +42,7 @@ impl<'a> FunctionCosts<'a> {
     /// Did any of it run, or of what it called?
     #[must_use]
     pub fn ran(&self) -> bool {
-        self.entries > 0 || !self.lines.is_empty() || !self.calls.is_empty()
+        self.entries.is_some_and(|entries| entries > 0) || !self.lines.is_empty() || !self.calls.is_empty()
     }
 
     /// The line of a call.
@@ -82,7 +82,7 @@ pub(super) fn costs_of(unit: usize, function: UnitFunction<'_>) -> Option<Functi
     let mut calls: Vec<(CallId, u64)> =
         facts.calls.numbered().filter(|(_, call)| !call.is_fault()).filter_map(made).collect();
     calls.retain(|&(_, count)| count > 0);
-    Some(FunctionCosts { unit, entries: flow.entries(), lines, calls, function })
+    Some(FunctionCosts { unit, entries: Some(flow.entries()), lines, calls, function })
 }
 
 /// Multiplies counts with events, run by run; `count` says how often the code of a block behind so many of its calls

@@ -9,6 +9,7 @@ mod all;
 pub mod calls;
 pub mod contexts;
 mod cost;
+pub mod counted_calls;
 mod error;
 mod function;
 pub mod summed;

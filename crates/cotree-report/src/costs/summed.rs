@@ -38,7 +38,7 @@ pub fn costs<'a>(units: &'a [Unit<'a>]) -> Option<Costs<'a>> {
             };
             functions.push(FunctionCosts {
                 unit: number,
-                entries: own.entries,
+                entries: Some(own.entries),
                 lines: if exclusive.is_none() { BTreeMap::new() } else { BTreeMap::from([(line, exclusive)]) },
                 calls: own.calls.iter().enumerate().filter_map(made).collect(),
                 function,
@@ -59,13 +59,13 @@ pub fn costs<'a>(units: &'a [Unit<'a>]) -> Option<Costs<'a>> {
     let complete =
         all_calls.all(|(function, call)| named.contains(&(function, call)) || of_call(function, call).is_none());
     let summed = Summed {
-        kinds: kinds.into_iter().collect(),
         functions: (0..sums.len()).map(|number| cost(kinds_of(number), &sums[number].inclusive)).collect(),
         arcs: graph.arcs().iter().map(|arc| of_call(arc.caller, arc.call)).collect(),
         complete,
         exact,
     };
-    Some(Costs { units, functions, graph, traced: None, summed: Some(summed), missing: false })
+    let kinds = kinds.into_iter().collect();
+    Some(Costs { units, functions, graph, traced: None, summed: Some(summed), kinds, missing: false })
 }
 
 /// Amounts of these kinds.

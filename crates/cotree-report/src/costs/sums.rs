@@ -1,13 +1,10 @@
 //! What sums of functions and calls tell, and counts of blocks do not.
 
 use super::cost::Cost;
-use cotree_core::facts::events::EventKind;
 
 /// What only sums of functions and calls tell.
 #[derive(Clone, Debug, Default)]
 pub struct Summed {
-    /// The kinds of events that are counted.
-    pub kinds: Vec<EventKind>,
     /// The inclusive cost of each of [`Costs::functions`](super::Costs::functions).
     pub functions: Vec<Cost>,
     /// That of each arc of [`Costs::graph`](super::Costs::graph).

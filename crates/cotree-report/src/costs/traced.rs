@@ -288,7 +288,7 @@ impl<'a, 'f> Replay<'a, 'f> {
             let entries = self.measured[number].entries;
             number_of[number] = Some(functions.len());
             inclusive.push(self.measured[number].inclusive);
-            functions.push(FunctionCosts { unit: 0, function: *function, entries, lines, calls });
+            functions.push(FunctionCosts { unit: 0, function: *function, entries: Some(entries), lines, calls });
         }
         let mut tree = self.tree;
         let mut arcs = Vec::new();
@@ -300,6 +300,6 @@ impl<'a, 'f> Replay<'a, 'f> {
         }
         tree.functions = inclusive;
         let graph = CallGraph::of_arcs(arcs, &functions);
-        Costs { units, functions, graph, traced: Some(tree), summed: None, missing }
+        Costs { units, functions, graph, traced: Some(tree), summed: None, kinds: EventKind::ALL.to_vec(), missing }
     }
 }

@@ -53,6 +53,10 @@ pub fn write(costs: &Costs<'_>, options: &CostsOptions, out: &mut dyn Write) -> 
         let sentence = "The profile does not tell what calls led to: inclusive costs are in traces (--profile trace).";
         writeln!(out, "{}", options.style.wrap(sentence, 0))?;
     }
+    if costs.functions.iter().any(|function| function.entries.is_none()) {
+        let sentence = "Entries are known where every call is counted that may enter the function.";
+        writeln!(out, "{}", options.style.wrap(sentence, 0))?;
+    }
     writeln!(out)?;
     if let Some(pattern) = &options.function {
         let own = (0..costs.functions.len()).filter(|&function| is_wanted(costs, function, options));
@@ -102,7 +106,7 @@ fn write_functions(costs: &Costs<'_>, options: &CostsOptions, whole: u128, out: 
             inclusive.map_or_else(|| "-".to_owned(), |inclusive| percent(inclusive, whole)),
             format!("{doubt}{}", grouped(exclusive)),
             percent(exclusive, whole),
-            grouped(function.entries.into()),
+            function.entries.map_or_else(|| "-".to_owned(), |entries| grouped(entries.into())),
             options.names.show(&function.function.facts.symbol),
             costs.units[function.unit].brief(function.function.facts.position),
         ]
@@ -175,7 +179,8 @@ struct JsonFunction<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<u32>,
     exact: bool,
-    entries: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    entries: Option<u64>,
     exclusive: BTreeMap<&'static str, Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     inclusive: Option<BTreeMap<&'static str, Value>>,

@@ -107,7 +107,7 @@ impl<'a> Export<'a> {
 
     /// The kinds of events; all if none is named.
     pub(super) fn kinds(&self) -> Vec<EventKind> {
-        let all = || self.costs.map_or(&EventKind::ALL[..], Costs::kinds).to_vec();
+        let all = || self.costs.map_or(&EventKind::ALL[..], |costs| &costs.kinds).to_vec();
         if self.options.kinds.is_empty() { all() } else { self.options.kinds.clone() }
     }
 
@@ -115,7 +115,7 @@ impl<'a> Export<'a> {
     pub(super) fn kind(&self) -> Result<EventKind, ExportError> {
         match self.options.kinds[..] {
             [] => {
-                let known = self.costs.map_or(&EventKind::ALL[..], Costs::kinds);
+                let known = self.costs.map_or(&EventKind::ALL[..], |costs| &costs.kinds);
                 let usual = known.contains(&EventKind::Instructions).then_some(EventKind::Instructions);
                 Ok(usual.or(known.first().copied()).unwrap_or(EventKind::Instructions))
             }

@@ -19,6 +19,7 @@ use crate::report::{self, ReportOptions};
 use crate::unit::{Unit, UnitFunction};
 use cotree_core::facts::events::EventKind;
 use cotree_core::method::MethodPlan;
+use cotree_core::method::calls::CallProfile;
 use cotree_core::method::events::call_sums::CallSums;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -61,6 +62,11 @@ pub(crate) fn event_totals(unit: &Unit<'_>) -> Option<Cost> {
 /// where there are none.
 pub(crate) fn event_sums<'a>(unit: &Unit<'a>) -> Option<(&'a [EventKind], &'a CallSums, bool)> {
     event_calls::Sums::of(unit).map(|sums| (sums.kinds, sums.calls, event_calls::exact(unit)))
+}
+
+/// How often the calls of each function were made, if the method counts these and nothing else.
+pub(crate) fn call_profiles<'a>(unit: &Unit<'a>) -> Option<&'a [Option<CallProfile>]> {
+    matches!(unit.map.plan.method, MethodPlan::Calls(_)).then(|| unit.profile.method.calls())
 }
 
 /// The events of a unit, as the export has them: by kind.

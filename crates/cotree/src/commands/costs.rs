@@ -55,8 +55,8 @@ pub fn run(args: &CostsArgs) -> Result<()> {
         if args.vouched.strict && !costs.inclusive_exact() {
             return Err(miette!("activations ended where what they had done by then is not known"));
         }
-        let usual = Some(EventKind::Instructions).filter(|kind| costs.kinds().contains(kind));
-        let usual = usual.or(costs.kinds().first().copied()).unwrap_or(EventKind::Instructions);
+        let usual = Some(EventKind::Instructions).filter(|kind| costs.kinds.contains(kind));
+        let usual = usual.or(costs.kinds.first().copied()).unwrap_or(EventKind::Instructions);
         let kind = args.event.unwrap_or(usual);
         if let Some(why) = costs.why_unknown(kind) {
             return Err(miette!("{why}"));

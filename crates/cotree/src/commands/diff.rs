@@ -64,10 +64,13 @@ pub struct DiffArgs {
     output: Output,
 }
 
-/// The units of a profile that has counts of blocks, or of the instructions of functions.
+/// The units of a profile that has counts of blocks, of calls, or of the instructions of functions.
 fn units(loaded: &Loaded) -> Result<Vec<Unit<'_>>> {
     let all = loaded.recovered();
-    if all.is_empty() || all.iter().any(|(_, profile)| profile.method.method() != Method::EventsCalls) {
+    if counts_only(loaded, Method::Calls) {
+        return Ok(loaded.units());
+    }
+    if !counts_only(loaded, Method::EventsCalls) {
         return loaded.units_with_blocks();
     }
     let counts = |profile: &UnitProfile| {
@@ -81,6 +84,12 @@ fn units(loaded: &Loaded) -> Result<Vec<Unit<'_>>> {
         )),
         None => Ok(loaded.units()),
     }
+}
+
+/// Was the whole profile made by this method?
+fn counts_only(loaded: &Loaded, method: Method) -> bool {
+    let all = loaded.recovered();
+    !all.is_empty() && all.iter().all(|(_, profile)| profile.method.method() == method)
 }
 
 /// Runs `cotree diff`.
@@ -110,12 +119,14 @@ pub fn run(args: &DiffArgs) -> Result<()> {
         };
         return paths::diff((&before_file, &before), (&after_file, &after), &options, args.json, &args.output);
     }
-    let of_calls =
-        |loaded: &Loaded| loaded.recovered().iter().any(|(_, profile)| profile.method.method() == Method::EventsCalls);
-    if of_calls(&before) != of_calls(&after) {
-        return Err(miette!(
-            "one of the profiles has events of calls and the other has counts of lines: compare two of one method"
-        ));
+    for (method, what) in [(Method::EventsCalls, "events of calls"), (Method::Calls, "counts of calls")] {
+        let of_calls =
+            |loaded: &Loaded| loaded.recovered().iter().any(|(_, profile)| profile.method.method() == method);
+        if of_calls(&before) != of_calls(&after) {
+            return Err(miette!(
+                "one of the profiles has {what} and the other has other counts: compare two of one method"
+            ));
+        }
     }
     // The sources of the profile before may be gone, as there may be a new version.
     edited::note(after.binaries(), None);

@@ -11,7 +11,7 @@ use cotree_profile::file::{ProfileFile, ProfileFormat};
 use cotree_profile::method::trace::streams::Streams;
 use cotree_profile::raw::is_finished;
 use cotree_profile::recover::{Recovery, UnitError, UnitProfile, recover_remaining};
-use cotree_report::costs::{Costs, summed, traced};
+use cotree_report::costs::{Costs, counted_calls, summed, traced};
 use cotree_report::files::FilePattern;
 use cotree_report::names::{matches, similar_names};
 use cotree_report::report::nothing_counted;
@@ -108,6 +108,13 @@ impl Loaded {
                 let streams = Streams::open(&self.path).map_err(into_report)?;
                 let units = self.units();
                 use_it(&traced::costs(&units, binary, &streams).map_err(into_report)?)
+            }
+            all if !all.is_empty() && all.iter().all(|(_, profile)| profile.method.method() == Method::Calls) => {
+                let units = self.units();
+                match counted_calls::costs(&units) {
+                    Some(costs) => use_it(&costs),
+                    None => use_it(&Costs::new(&self.units_with_blocks()?)),
+                }
             }
             all if all.iter().all(|(_, profile)| profile.method.method() == Method::EventsCalls) => {
                 let units = self.units();

@@ -173,7 +173,7 @@ fn views_of_blocks_refuse_in_one_sentence() {
     succeed(project.command(project.path("p")).env("COTREE_FILE", "p.cotree"));
     let views = ["annotate", "export --format lcov", "export --format weights", "cfg main"];
     let views = views.map(|view| format!("{view} p.cotree"));
-    for view in views.iter().map(String::as_str).chain(["diff p.cotree p.cotree"]) {
+    for view in &views {
         let said = project.fails(view);
         assert!(said.contains("has no counts of blocks, lines and edges"), "{view}: {said}");
     }
@@ -184,4 +184,74 @@ fn views_of_blocks_refuse_in_one_sentence() {
     let explained = project.ok("plan p --explain =stop");
     assert!(explained.contains("counter 0: before call"), "{explained}");
     assert!(explained.contains("a call of exit"), "{explained}");
+}
+
+const COSTLY: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+static int leaf(int n) { return n * 3 + 1; }
+static int sum(int n) { int s = 0; for (int i = 0; i < n; i++) s += leaf(i); return s; }
+static int deep(int n) { return n ? deep(n - 1) + sum(n) : 0; }
+int open_to_all(int n) { return sum(n); }
+static int (*volatile pointer)(int) = open_to_all;
+int main(int c, char **v) {
+  int n = atoi(v[1]);
+  if (n > 5) puts("big");
+  return sum(n) + deep(n) + pointer(2) == 0;
+}
+"#;
+
+/// What the program does with 8: the calls that each function makes, and how often those are entered that nobody else
+/// can enter.
+#[test]
+fn calls_are_costs() {
+    let project = Project::new(&[("p.c", COSTLY)]);
+    project.ok("--profile calls cc -O0 -g -o p p.c");
+    for n in ["3", "8"] {
+        succeed(project.command(project.path("p")).arg(n).env("COTREE_FILE", format!("{n}.cotree")));
+    }
+    let costs: Value = serde_json::from_str(&project.ok("costs --json 8.cotree")).expect("JSON");
+    let of = |name: &str| {
+        let function = costs["functions"].as_array().expect("functions").iter().find(|f| f["symbol"] == name);
+        let function = function.unwrap_or_else(|| panic!("{name}"));
+        (function["exclusive"]["calls"].as_u64(), function["entries"].as_u64())
+    };
+    // 8 by main, 8 + 7 + … + 1 by deep, and 2.
+    assert_eq!(of("sum"), (Some(8 + 36 + 2), Some(1 + 8 + 1)));
+    assert_eq!(of("deep"), (Some(16), Some(9)));
+    assert_eq!(of("leaf"), (None, Some(46)));
+    assert_eq!(of("open_to_all"), (Some(1), None));
+    assert_eq!(of("main"), (Some(5), None));
+    assert_eq!(costs["total"]["calls"], 68);
+
+    let callgrind = project.ok("export --format callgrind 8.cotree");
+    assert!(callgrind.contains("events: calls\nsummary: 68\n"), "{callgrind}");
+    let mut folded: Vec<String> = project.ok("export --format folded 8.cotree").lines().map(str::to_owned).collect();
+    folded.sort();
+    assert_eq!(folded, ["[several callers];sum 46", "main 5", "main;deep 16", "open_to_all 1"]);
+    for format in ["flamegraph", "speedscope", "pprof"] {
+        project.ok(&format!("export --format {format} -o out.{format} 8.cotree"));
+    }
+    let said = project.fails("costs --event loads 8.cotree");
+    assert!(said.contains("no counts of loads, but of calls"), "{said}");
+
+    let difference: Value = serde_json::from_str(&project.ok("diff --json 3.cotree 8.cotree")).expect("JSON");
+    let calls: Vec<_> = (difference["calls"].as_array().expect("calls").iter())
+        .map(|call| format!("{} {} {} {}", call["caller"], call["callee"], call["change"], call["counts"]))
+        .collect();
+    assert_eq!(
+        calls,
+        [
+            r#""sum" "leaf" "changed" [11,46]"#,
+            r#""deep" "deep" "changed" [3,8]"#,
+            r#""deep" "sum" "changed" [3,8]"#,
+            r#""main" "puts" "newly-run" [0,1]"#,
+        ]
+    );
+    let text = project.ok("diff 3.cotree 8.cotree");
+    assert!(text.contains("Calls that are made now and were not (1)") && !text.contains("lines"), "{text}");
+    assert!(project.ok("diff 8.cotree 8.cotree").contains("No count differs."));
+    project.ok("--profile edge cc -O0 -g -o q p.c");
+    succeed(project.command(project.path("q")).arg("3").env("COTREE_FILE", "edges.cotree"));
+    assert!(project.fails("diff 3.cotree edges.cotree").contains("compare two of one method"));
 }

@@ -4,9 +4,15 @@
 //! share a name are also matched by source file; only they are, because inlined copies do not always have one. Lines
 //! are matched by file and number, so profiles of two builds can be compared as long as the sources did not move.
 
+mod calls;
+mod change;
+
+pub use calls::CallChange;
+pub use change::Change;
+
 use crate::coverage::FileIndex;
 use crate::functions::summarize;
-use crate::method::event_sums;
+use crate::method::{call_profiles, event_sums};
 use crate::names::{Names, across_builds};
 use crate::source::Sources;
 use crate::terminal::{Style, grouped, number, text};
@@ -33,29 +39,12 @@ pub struct Difference {
     pub lines: Vec<LineChange>,
     /// Blocks whose counts differ; `None` if the two are of different builds, or no blocks are counted.
     pub blocks: Option<Vec<BlockChange>>,
-}
-
-/// How a count changed: from zero, to zero, or between other values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Change {
-    /// The line or function runs now and did not before.
-    NewlyRun,
-    /// The line or function ran before and does not now.
-    NoLongerRun,
-    /// The line or function runs more or less often.
-    Changed,
-}
-
-impl Change {
-    fn of(before: u64, after: u64) -> Option<Self> {
-        match (before, after) {
-            (a, b) if a == b => None,
-            (0, _) => Some(Self::NewlyRun),
-            (_, 0) => Some(Self::NoLongerRun),
-            _ => Some(Self::Changed),
-        }
-    }
+    /// Calls whose counts differ, by the size of the change; `None` if no calls are counted by themselves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calls: Option<Vec<CallChange>>,
+    /// Lines are counted.
+    #[serde(skip)]
+    pub has_lines: bool,
 }
 
 /// A function that changed.
@@ -108,13 +97,15 @@ pub struct BlockChange {
 pub fn compare(before: &[Unit<'_>], after: &[Unit<'_>], sources: &dyn Sources) -> Difference {
     let exact = before.iter().chain(after).all(|u| u.profile.exact());
     let same_builds = before.iter().map(|u| u.profile.unit).eq(after.iter().map(|u| u.profile.unit));
-    let has_blocks = before.iter().chain(after).all(|unit| event_sums(unit).is_none());
+    let has_blocks = before.iter().chain(after).all(|unit| event_sums(unit).is_none() && call_profiles(unit).is_none());
     Difference {
         schema: SCHEMA,
         exact,
         functions: compare_functions(before, after),
         lines: compare_lines(before, after, sources),
         blocks: (same_builds && has_blocks).then(|| compare_blocks(before, after)),
+        calls: calls::of(before).zip(calls::of(after)).map(|(before, after)| calls::compare(before, after)),
+        has_lines: has_blocks,
     }
 }
 
@@ -136,6 +127,9 @@ fn function_totals(units: &[Unit<'_>]) -> Totals {
     for unit in units {
         if let Some((kinds, sums, _)) = event_sums(unit) {
             add_sums(&mut totals, unit, kinds, sums);
+            continue;
+        }
+        if call_profiles(unit).is_some() {
             continue;
         }
         for function in summarize(unit) {
@@ -267,6 +261,7 @@ pub fn write_text(difference: &Difference, options: &DiffOptions, out: &mut dyn 
     if difference.functions.is_empty()
         && difference.lines.is_empty()
         && difference.blocks.as_ref().is_none_or(Vec::is_empty)
+        && difference.calls.as_ref().is_none_or(Vec::is_empty)
     {
         return writeln!(out, "No count differs.");
     }
@@ -311,6 +306,12 @@ pub fn write_text(difference: &Difference, options: &DiffOptions, out: &mut dyn 
             writeln!(out, "  {}:{}", line.file, line.line)?;
         }
         writeln!(out)?;
+    }
+    if let Some(calls) = &difference.calls {
+        calls::write_text(calls, options.top, options.names, style, out)?;
+    }
+    if !difference.has_lines {
+        return Ok(());
     }
     let changed = difference.lines.iter().filter(|l| l.change == Change::Changed).count();
     writeln!(out, "{} lines run more or less often.", grouped(changed as u128))?;
