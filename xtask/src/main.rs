@@ -5,6 +5,7 @@
 //! repository.
 
 mod bench;
+mod browser;
 mod by_profile;
 mod cargo_steps;
 mod command;
@@ -31,6 +32,7 @@ mod pages;
 mod programs;
 mod projects;
 mod real;
+mod report_pages;
 mod rust_programs;
 mod soak;
 mod sources;
@@ -40,6 +42,7 @@ mod tools;
 mod traces;
 mod valgrind;
 mod viewers;
+mod web;
 mod words;
 mod workspace;
 
@@ -62,6 +65,8 @@ enum Task {
     /// Measure overhead, build time, memory and sizes against other tools; writes bench/RESULTS.md, and with
     /// `--papers` bench/PAPERS.md
     Bench(bench::Args),
+    /// Bundle the program of the pages of `cotree html` from `web/`
+    Web(web::Args),
     /// Random programs of what breaks profilers, in every build, against tallies of their own; on and on
     Soak(soak::Args),
     /// Run a command and print time and peak memory of its process tree
@@ -100,6 +105,7 @@ fn main() -> ExitCode {
     let result = match Cli::parse().task {
         Task::Test(args) => test(&args),
         Task::Bench(args) => bench::run(&args),
+        Task::Web(args) => web::run(&args).map(|()| true),
         Task::Soak(args) => soak::run(&args),
         Task::Measure { command } => return measure::child(&command),
     };
@@ -132,6 +138,8 @@ fn test(args: &TestArgs) -> Result<bool> {
     projects::add(&mut suite, &context);
     gcov::add(&mut suite, &context);
     viewers::add(&mut suite, &context);
+    report_pages::add(&mut suite, &context);
+    web::add(&mut suite);
     valgrind::add(&mut suite, &context);
     events::add(&mut suite, &context);
     soak::add(&mut suite, &context.cotree, args.all);

@@ -47,6 +47,7 @@ pub mod lines;
 pub mod loops;
 pub mod method;
 pub mod names;
+pub mod pages;
 mod passes;
 pub mod region_coverage;
 pub mod report;

@@ -77,6 +77,8 @@ enum Command {
     Costs(commands::costs::CostsArgs),
     /// Export a profile: JSON, lcov, callgrind, pprof, flame graphs, …
     Export(commands::export::ExportArgs),
+    /// Write pages that show a profile in a browser: functions, their graphs, sources
+    Html(commands::html::HtmlArgs),
     /// Draw a function's control-flow graph with its counts
     Cfg(commands::cfg::CfgArgs),
     /// Take a snapshot of the profile of a running process
@@ -238,6 +240,7 @@ pub fn run(mut arguments: Vec<OsString>) -> miette::Result<ExitCode> {
         Command::Diff(args) => done(commands::diff::run(&args))?,
         Command::Costs(args) => done(commands::costs::run(&args))?,
         Command::Export(args) => done(commands::export::run(&args))?,
+        Command::Html(args) => done(commands::html::run(&args))?,
         Command::Cfg(args) => done(commands::cfg::run(&args))?,
         Command::Dump(args) => done(commands::dump::run(&args))?,
         Command::Verify(args) => done(commands::verify::run(&args))?,

@@ -328,8 +328,8 @@ proptest! {
     }
 
     /// Each function gets the encoding that was asked for, unless it has an indirect branch. Neither witnesses nor bits
-    /// take more bytes than a record of each branch, where the weights are a flow. (By others an edge behind a merge may
-    /// be cheaper than those into it, though it is taken more often.)
+    /// take more bytes than a record of each branch, where the weights are a flow. (By others an edge behind a merge
+    /// may be cheaper than those into it, though it is taken more often.)
     #[test]
     fn witnesses_and_bits_are_small((program, seed) in programs_to_trace()) {
         let life = Life { threads: 1, signals: false, jumps_anywhere: false };

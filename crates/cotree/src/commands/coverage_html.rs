@@ -91,7 +91,7 @@ impl Ran {
     }
 
     /// What the overview says.
-    fn about(&self, names: Names) -> About {
+    pub fn about(&self, names: Names) -> About {
         let shown = |text: &str| visible::name(text).into_owned();
         // Of several, the names say enough.
         let name = |path: &PathBuf| PathBuf::from(path.file_name().unwrap_or(path.as_os_str()));

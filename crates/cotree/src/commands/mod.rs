@@ -12,6 +12,7 @@ pub mod dump;
 mod edited;
 pub mod export;
 pub mod gdb;
+pub mod html;
 mod input;
 pub mod install_tools;
 pub mod instrument;

@@ -38,6 +38,7 @@ mod findings;
 mod foreign_code;
 mod hostile_files;
 mod hostile_names;
+mod html;
 mod idle_options;
 mod ipath;
 mod ipath_pointers;

@@ -1,0 +1,178 @@
+//! The index: what the overview shows, and one line for each function and file.
+
+use super::content::Pages;
+use super::data::Amount;
+use super::files::FileTotals;
+use super::functions::PER_SCRIPT;
+use super::numbering::Numbering;
+use crate::functions::FunctionSummary;
+use crate::loops;
+use crate::method::totals;
+use crate::unit::Unit;
+use serde::Serialize;
+use std::cmp::Reverse;
+
+/// The most loops that the overview has.
+const MOST_LOOPS: usize = 500;
+
+/// All of it. Lists of what there are many of are columns: one list per property.
+#[derive(Serialize)]
+pub(super) struct Index<'a> {
+    version: &'static str,
+    facts: &'a [(String, String)],
+    units: Vec<UnitData<'a>>,
+    files: Files<'a>,
+    functions: Functions,
+    per_script: usize,
+    loops: Vec<LoopRow>,
+}
+
+#[derive(Serialize)]
+struct UnitData<'a> {
+    name: &'a str,
+    method: &'static str,
+    exact: bool,
+    notes: Vec<String>,
+    /// Names, amounts and remarks.
+    totals: Vec<(String, Amount, String)>,
+    /// Why functions are not vouched for, and how many these are.
+    doubts: Vec<(&'static str, u64)>,
+}
+
+#[derive(Serialize)]
+struct Files<'a> {
+    paths: &'a [&'a str],
+    /// Lines with code, those of them that ran, and instructions executed there.
+    lines: Vec<u32>,
+    ran: Vec<u32>,
+    instructions: Vec<Amount>,
+}
+
+#[derive(Default, Serialize)]
+struct Functions {
+    name: Vec<String>,
+    unit: Vec<usize>,
+    /// File and line; -1 and 0 where they are not known.
+    file: Vec<i64>,
+    line: Vec<u32>,
+    instructions: Vec<Amount>,
+    entries: Vec<Amount>,
+    inlined: Vec<Amount>,
+    executions: Vec<Amount>,
+    blocks: Vec<u64>,
+    unreached: Vec<u64>,
+    /// 0: vouched for; 1: not; 2: without counts; 3: only inlined.
+    state: Vec<u8>,
+}
+
+#[derive(Serialize)]
+struct LoopRow {
+    function: usize,
+    /// The inlined function that it belongs to.
+    of: Option<String>,
+    place: Option<(usize, u32)>,
+    entries: Amount,
+    trips: Amount,
+    instructions: Amount,
+    doubtful: bool,
+}
+
+/// Makes the index.
+pub(super) fn of<'a>(pages: &'a Pages<'_>, numbering: &'a Numbering<'_>, files: &[FileTotals]) -> Index<'a> {
+    let mut functions = Functions::default();
+    for function in &numbering.functions {
+        let f = &function.summary;
+        functions.name.push(pages.names.show(&f.symbol));
+        functions.unit.push(function.unit);
+        let place = numbering.place(function.unit, f.position);
+        functions.file.push(place.map_or(-1, |(file, _)| file as i64));
+        functions.line.push(place.map_or(0, |(_, line)| line));
+        functions.instructions.push(Amount(f.instructions.total));
+        functions.entries.push(f.entries().into());
+        functions.inlined.push(f.inlined_entries.into());
+        functions.executions.push(Amount(f.block_executions));
+        functions.blocks.push(f.blocks);
+        functions.unreached.push(f.unreached);
+        functions.state.push(match () {
+            () if f.failed || !f.flaws.is_empty() => 1,
+            () if f.untouched.is_some() => 2,
+            () if f.bodies.is_empty() => 3,
+            () => 0,
+        });
+    }
+    Index {
+        version: env!("CARGO_PKG_VERSION"),
+        facts: &pages.facts,
+        units: pages.units.iter().enumerate().map(|(number, unit)| unit_of(unit, number, numbering)).collect(),
+        files: Files {
+            paths: &numbering.files,
+            lines: files.iter().map(|file| file.lines).collect(),
+            ran: files.iter().map(|file| file.ran).collect(),
+            instructions: files.iter().map(|file| Amount(file.instructions)).collect(),
+        },
+        functions,
+        per_script: PER_SCRIPT,
+        loops: hot_loops(pages, numbering),
+    }
+}
+
+fn unit_of<'a>(unit: &'a Unit<'_>, number: usize, numbering: &Numbering<'_>) -> UnitData<'a> {
+    let own = || numbering.functions.iter().filter(|f| f.unit == number).map(|f| &f.summary);
+    let measured = || own().filter(|f| f.is_measured());
+    let count = |of: fn(&FunctionSummary) -> u64| Amount(measured().map(|f| u128::from(of(f))).sum());
+    let executed = |of: fn(&FunctionSummary) -> u128| Amount(own().map(of).sum());
+    let row = |name: &str, amount: Amount, remark: String| (name.to_owned(), amount, remark);
+    let blocks: u64 = measured().map(|f| f.blocks).sum();
+    let (name, total, remark) = totals::total(unit, unit.functions().filter(|f| f.profile.is_some()));
+    let totals = vec![
+        row("functions run", count(|f| u64::from(f.ran())), format!("of {}", measured().count())),
+        row("blocks run", count(|f| f.blocks - f.unreached), format!("of {blocks}")),
+        row("function entries", executed(|f| f.own_entries.into()), String::new()),
+        row("block executions", executed(|f| f.block_executions), String::new()),
+        row("instructions", executed(|f| f.instructions.total), String::new()),
+        row(name, Amount(total), remark),
+    ];
+    let mut doubts: Vec<(&'static str, u64)> = Vec::new();
+    for reason in measured().flat_map(|f| f.own_flaws.iter().map(|&flaw| crate::unit::flaw_reason(flaw))) {
+        match doubts.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, functions)) => *functions += 1,
+            None => doubts.push((reason, 1)),
+        }
+    }
+    UnitData {
+        name: &unit.map.program.name,
+        method: unit.profile.method.method().title(),
+        exact: unit.profile.exact(),
+        notes: unit.profile.notes.iter().map(ToString::to_string).collect(),
+        totals,
+        doubts,
+    }
+}
+
+/// The loops that executed most.
+fn hot_loops(pages: &Pages<'_>, numbering: &Numbering<'_>) -> Vec<LoopRow> {
+    let mut rows = Vec::new();
+    for (number, unit) in pages.units.iter().enumerate() {
+        for body in unit.functions() {
+            let Some((flow, function)) = body.flow().zip(numbering.of_body(number, body.index)) else { continue };
+            let found = loops::of_function(&flow).into_iter().filter(|found| found.trips > 0);
+            rows.extend(found.map(|found| {
+                LoopRow {
+                    function,
+                    of: found
+                        .inlined
+                        .and_then(|copy| body.facts.inlined.get(copy as usize))
+                        .map(|copy| pages.names.show(&copy.symbol)),
+                    place: numbering.place(number, found.position),
+                    entries: found.entries.into(),
+                    trips: found.trips.into(),
+                    instructions: Amount(found.instructions),
+                    doubtful: !body.flaws().is_empty(),
+                }
+            }));
+        }
+        rows.sort_by_key(|row| (Reverse(row.instructions), Reverse(row.trips)));
+        rows.truncate(MOST_LOOPS);
+    }
+    rows
+}

@@ -1,0 +1,78 @@
+//! `cotree html`: what stands in the folder, and when there is none. What the pages show is read in a browser by
+//! `cargo xtask test`.
+
+use crate::project::{Project, succeed};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use flate2::read::GzDecoder;
+use serde_json::Value;
+use std::fs;
+
+const PROGRAM: &str = r#"
+extern "C" int puts(const char *);
+template <class T> __attribute__((noinline)) static T twice(T n) { return n > 0 ? n + n : 0; }
+__attribute__((noinline)) static int never(int n) { return n * 3; }
+int main(int c, char **) {
+  long sum = 0;
+  for (int i = 0; i < 7; i++) sum += twice<long>(i);
+  if (c > 5) sum += never(c);
+  puts("done");
+  return sum != 42;
+}
+"#;
+
+/// The data of a script.
+fn data(project: &Project, name: &str) -> Value {
+    let script = fs::read_to_string(project.path(&format!("pages/data/{name}.js"))).expect("a script");
+    let call = format!("cotreeData(\"{name}\",\"");
+    let packed = script.strip_prefix(&call).and_then(|rest| rest.strip_suffix("\");\n")).expect("one call");
+    serde_json::from_reader(GzDecoder::new(&STANDARD.decode(packed).expect("base 64")[..])).expect("JSON")
+}
+
+#[test]
+fn pages_hold_the_profile() {
+    let project = Project::new(&[("p</script>.cc", PROGRAM)]);
+    project.ok("c++ -O1 -g -o p p</script>.cc");
+    succeed(project.command(project.path("p")).env("COTREE_FILE", "p.cotree"));
+    let said = project.ok("html -o pages p.cotree");
+    assert_eq!(said.trim(), "pages/index.html");
+    let index = data(&project, "index");
+    let names: Vec<&str> =
+        index["functions"]["name"].as_array().expect("names").iter().filter_map(Value::as_str).collect();
+    let number = names.iter().position(|name| name.starts_with("long twice<long>")).expect("its name in the source");
+    assert_eq!(index["functions"]["entries"][number], 7, "{names:?}");
+    assert!(index["units"][0]["exact"].as_bool().expect("whether it is exact"));
+    let details = &data(&project, "functions/0")[number];
+    let caller = &details["callers"][0];
+    assert_eq!(
+        (caller["count"].as_u64(), names[caller["function"].as_u64().expect("main") as usize]),
+        (Some(7), "main")
+    );
+    let file = index["files"]["paths"]
+        .as_array()
+        .expect("paths")
+        .iter()
+        .position(|path| path.as_str().expect("a path").ends_with("p</script>.cc"));
+    let source = data(&project, &format!("files/{}", file.expect("the source")));
+    let line = |wanted: u64| source["lines"].as_array().expect("lines").iter().find(|line| line["line"] == wanted);
+    assert_eq!(line(3).expect("of twice")["count"], 7);
+    assert_eq!(line(4).expect("of never")["count"], 0);
+    assert_eq!(source["text"][3], PROGRAM.lines().nth(3).expect("its text"));
+    // No text of the program stands in a script as it is.
+    let page = fs::read_to_string(project.path("pages/index.html")).expect("the page");
+    assert!(page.contains("Content-Security-Policy") && !page.contains("twice"));
+
+    // It is replaced as a whole; what is not ours is not.
+    project.ok("html -o pages p.cotree");
+    fs::write(project.path("pages/mine.txt"), "mine").expect("a file");
+    assert!(project.fails("html -o pages p.cotree").contains("mine.txt"));
+}
+
+#[test]
+fn profiles_without_blocks_are_refused() {
+    let project = Project::new(&[("p.cc", PROGRAM)]);
+    project.ok("--profile calls c++ -O1 -g -o p p.cc");
+    succeed(project.command(project.path("p")).env("COTREE_FILE", "p.cotree"));
+    let said = project.fails("html -o pages p.cotree");
+    assert!(said.contains("has no counts of blocks") && !project.path("pages").exists(), "{said}");
+}

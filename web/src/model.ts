@@ -1,0 +1,115 @@
+// What the scripts below `data/` hold: see `crates/cotree-report/src/pages/`.
+
+/// A count: a number, or decimal digits where JavaScript's numbers do not hold it.
+export type Amount = number | string;
+/// File and line.
+export type Place = [number, number] | null;
+
+export interface Index {
+  version: string;
+  facts: [string, string][];
+  units: Unit[];
+  files: { paths: string[]; lines: number[]; ran: number[]; instructions: Amount[] };
+  functions: Functions;
+  per_script: number;
+  loops: HotLoop[];
+}
+
+export interface Unit {
+  name: string;
+  method: string;
+  exact: boolean;
+  notes: string[];
+  totals: [string, Amount, string][];
+  doubts: [string, number][];
+}
+
+export interface Functions {
+  name: string[];
+  unit: number[];
+  file: number[];
+  line: number[];
+  instructions: Amount[];
+  entries: Amount[];
+  inlined: Amount[];
+  executions: Amount[];
+  blocks: number[];
+  unreached: number[];
+  state: number[];
+}
+
+/// Values of `Functions.state`.
+export const STATE = { vouched: 0, doubtful: 1, uncounted: 2, inlined: 3 } as const;
+
+export interface HotLoop {
+  function: number;
+  of: string | null;
+  place: Place;
+  entries: Amount;
+  trips: Amount;
+  instructions: Amount;
+  doubtful: boolean;
+}
+
+export interface Details {
+  symbol: string;
+  bodies: Body[];
+  callers: Call[];
+  doubts: string[];
+}
+
+export interface Body {
+  module: string;
+  linkage: string;
+  entries: Amount | null;
+  untouched: string | null;
+  inlined: { name: string; call: Place; parent: number | null; entries: Amount | null }[];
+  blocks: Block[];
+  edges: Edge[];
+  loops: Loop[];
+  calls: Call[];
+}
+
+export interface Block {
+  count: Amount | null;
+  instructions: number;
+  lines: [file: number, line: number, copy: number | null, count: Amount | null][];
+  within: number | null;
+}
+
+export interface Edge {
+  from: number;
+  to: number | null;
+  kind: string;
+  count: Amount | null;
+  back: boolean;
+}
+
+export interface Loop {
+  header: number;
+  parent: number | null;
+  place: Place;
+  counts: [entries: Amount, trips: Amount, instructions: Amount] | null;
+}
+
+export interface Call {
+  block: number;
+  function: number | null;
+  name: string | null;
+  place: Place;
+  count: Amount | null;
+}
+
+export interface SourceFile {
+  text: string[] | null;
+  lines: SourceLine[];
+  functions: [line: number, fn: number][];
+}
+
+export interface SourceLine {
+  line: number;
+  count: Amount;
+  instructions: Amount;
+  doubtful: boolean;
+  branches: { column: number; reached: boolean; outcomes: [string, Amount | null, number | null][] }[];
+}

@@ -1,0 +1,25 @@
+// What things are called, and where their pages are.
+
+import { h, type Child } from "./dom";
+import { STATE, type Index, type Place } from "./model";
+
+export const fileName = (index: Index, file: number): string => {
+  const path = index.files.paths[file] ?? "?";
+  return path.slice(path.lastIndexOf("/") + 1);
+};
+
+export const functionLink = (index: Index, number: number): HTMLElement =>
+  h("a", { href: `#/function/${number}` }, index.functions.name[number] ?? "?");
+
+export const fileLink = (index: Index, file: number): HTMLElement =>
+  h("a", { href: `#/file/${file}`, title: index.files.paths[file] }, fileName(index, file));
+
+export const placeLink = (index: Index, place: Place): Child =>
+  place && h("a", { href: `#/file/${place[0]}/${place[1]}`, title: index.files.paths[place[0]] }, `${fileName(index, place[0])}:${place[1]}`);
+
+export const placeOf = (index: Index, number: number): Place => {
+  const file = index.functions.file[number] ?? -1;
+  return file < 0 ? null : [file, index.functions.line[number] ?? 0];
+};
+
+export const isDoubtful = (index: Index, number: number): boolean => index.functions.state[number] === STATE.doubtful;

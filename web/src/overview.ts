@@ -1,0 +1,102 @@
+// The overview: what the program did, and tables of functions, loops and files.
+
+import { add, compare, count, grouped, mean, percent } from "./amounts";
+import { h, type Child } from "./dom";
+import { STATE, type Amount, type Index } from "./model";
+import { fileLink, functionLink, isDoubtful, placeLink, placeOf } from "./names";
+import { table } from "./table";
+
+function whatRan(index: Index): Child {
+  const units = index.units.map((unit) => {
+    const totals = unit.totals.map(([name, amount, remark]) =>
+      h("div", { class: "total" }, h("h3", {}, name), h("b", {}, count(amount, !unit.exact)), h("small", {}, remark)),
+    );
+    const doubts = unit.doubts.map(([reason, functions]) => h("li", {}, `${functions} ${functions === 1 ? "function" : "functions"}: ${reason}`));
+    return h(
+      "section",
+      { class: "unit" },
+      h("h2", {}, unit.name, " ", h("small", {}, unit.method)),
+      unit.exact
+        ? h("p", { class: "exact" }, "Exact: every count is the number of times that it happened.")
+        : h("p", { class: "doubtful" }, "Not all exact: what is in doubt is marked with ~."),
+      (doubts.length > 0 || unit.notes.length > 0) &&
+        h("ul", { class: "notes" }, doubts, unit.notes.map((note) => h("li", {}, note))),
+      h("div", { class: "totals" }, totals),
+    );
+  });
+  const facts = index.facts.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)));
+  return [h("dl", { class: "facts" }, facts), units];
+}
+
+export const wholeOf = (index: Index): Amount => index.functions.instructions.reduce(add, 0);
+
+function functions(index: Index): HTMLElement {
+  const f = index.functions;
+  const whole = wholeOf(index);
+  const by = (amounts: Amount[]) => (a: number, b: number) => compare(amounts[a] ?? 0, amounts[b] ?? 0);
+  const amount = (amounts: Amount[]) => (row: number) => {
+    if (f.state[row] === STATE.uncounted) return "";
+    if (f.state[row] === STATE.inlined && amounts !== f.entries && amounts !== f.inlined) return "";
+    return count(amounts[row], isDoubtful(index, row));
+  };
+  return table({
+    caption: "Functions",
+    rows: f.name.length,
+    sorted: 0,
+    text: (row) => f.name[row] ?? "",
+    columns: [
+      { title: "Instructions", number: true, cell: amount(f.instructions), order: by(f.instructions) },
+      { title: "Share", number: true, cell: (row) => percent(f.instructions[row] ?? 0, whole) },
+      { title: "Entries", number: true, cell: amount(f.entries), order: by(f.entries) },
+      { title: "Inlined", number: true, cell: (row) => (compare(f.inlined[row] ?? 0, 0) ? amount(f.inlined)(row) : ""), order: by(f.inlined) },
+      {
+        title: "Blocks run",
+        number: true,
+        cell: (row) => ((f.blocks[row] ?? 0) > 0 && f.state[row] !== STATE.uncounted ? `${grouped((f.blocks[row] ?? 0) - (f.unreached[row] ?? 0))} of ${grouped(f.blocks[row] ?? 0)}` : ""),
+        order: (a, b) => (f.unreached[a] ?? 0) - (f.unreached[b] ?? 0),
+      },
+      { title: "Function", cell: (row) => functionLink(index, row), order: (a, b) => (f.name[a] ?? "").localeCompare(f.name[b] ?? ""), className: "name" },
+      { title: "Where", cell: (row) => placeLink(index, placeOf(index, row)), className: "place" },
+    ],
+  });
+}
+
+function loops(index: Index): Child {
+  const all = index.loops;
+  if (all.length === 0) return null;
+  return table({
+    caption: "Hottest loops",
+    rows: all.length,
+    page: 12,
+    sorted: 0,
+    columns: [
+      { title: "Instructions", number: true, cell: (row) => count(all[row]?.instructions, all[row]?.doubtful), order: (a, b) => compare(all[a]?.instructions ?? 0, all[b]?.instructions ?? 0) },
+      { title: "Entries", number: true, cell: (row) => count(all[row]?.entries, all[row]?.doubtful), order: (a, b) => compare(all[a]?.entries ?? 0, all[b]?.entries ?? 0) },
+      { title: "Trips", number: true, cell: (row) => count(all[row]?.trips, all[row]?.doubtful), order: (a, b) => compare(all[a]?.trips ?? 0, all[b]?.trips ?? 0) },
+      { title: "Per entry", number: true, cell: (row) => mean(all[row]?.trips ?? 0, all[row]?.entries ?? 0) },
+      { title: "Function", cell: (row) => [all[row]?.of && `${all[row]?.of} in `, functionLink(index, all[row]?.function ?? 0)], className: "name" },
+      { title: "Where", cell: (row) => placeLink(index, all[row]?.place ?? null), className: "place" },
+    ],
+  });
+}
+
+function files(index: Index): Child {
+  const f = index.files;
+  const rows = f.paths.map((_, file) => file).filter((file) => (f.lines[file] ?? 0) > 0);
+  const whole = f.instructions.reduce(add, 0);
+  const of = (row: number) => rows[row] ?? 0;
+  return table({
+    caption: "Source files",
+    rows: rows.length,
+    sorted: 0,
+    text: (row) => f.paths[of(row)] ?? "",
+    columns: [
+      { title: "Instructions", number: true, cell: (row) => grouped(f.instructions[of(row)] ?? 0), order: (a, b) => compare(f.instructions[of(a)] ?? 0, f.instructions[of(b)] ?? 0) },
+      { title: "Share", number: true, cell: (row) => percent(f.instructions[of(row)] ?? 0, whole) },
+      { title: "Lines run", number: true, cell: (row) => `${grouped(f.ran[of(row)] ?? 0)} of ${grouped(f.lines[of(row)] ?? 0)}`, order: (a, b) => (f.ran[of(a)] ?? 0) - (f.ran[of(b)] ?? 0) },
+      { title: "File", cell: (row) => [fileLink(index, of(row)), " ", h("small", {}, f.paths[of(row)] ?? "")], order: (a, b) => (f.paths[of(a)] ?? "").localeCompare(f.paths[of(b)] ?? ""), className: "name" },
+    ],
+  });
+}
+
+export const overview = (index: Index): Child[] => [whatRan(index), functions(index), loops(index), files(index)];
