@@ -4,6 +4,7 @@
 use crate::suite::Suite;
 use crate::{command, workspace};
 use anyhow::{Context as _, Result, ensure};
+use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -63,9 +64,28 @@ fn bundle() -> Result<String> {
     command::succeed(tool(&folder, "tsc").args(["--noEmit", "-p", "."]))?;
     let bundle = folder.join("report.js");
     let mut esbuild = tool(&folder, "esbuild");
-    esbuild.args(["src/main.ts", "--bundle", "--minify", "--target=es2023", "--format=iife", "--legal-comments=eof"]);
+    esbuild.args(["src/main.ts", "--bundle", "--minify", "--target=es2023", "--format=iife", "--legal-comments=none"]);
     command::succeed(esbuild.arg("--log-level=error").arg(format!("--outfile={}", bundle.display())))?;
-    Ok(fs::read_to_string(&bundle)?)
+    Ok(fs::read_to_string(&bundle)? + &licences(&folder)?)
+}
+
+/// The licences of the libraries in the bundle, as a comment each.
+fn licences(folder: &Path) -> Result<String> {
+    let lock: Value = serde_json::from_str(&fs::read_to_string(folder.join("package-lock.json"))?)?;
+    let packages = lock["packages"].as_object().context("package-lock.json has no packages")?;
+    let mut text = String::new();
+    for (path, package) in packages {
+        let Some((_, name)) = path.rsplit_once("node_modules/").filter(|_| package["dev"].as_bool() != Some(true))
+        else {
+            continue;
+        };
+        let file = folder.join(path).join("LICENSE");
+        let licence = fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
+        ensure!(!licence.contains("*/"), "{} ends a comment", file.display());
+        let version = package["version"].as_str().context("a version")?;
+        text += &format!("/*! {name} {version}\n\n{}\n*/\n", licence.trim());
+    }
+    Ok(text)
 }
 
 fn tool(folder: &Path, name: &str) -> Command {
