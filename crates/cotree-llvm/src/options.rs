@@ -149,7 +149,7 @@ impl LinkOptions {
     #[must_use]
     pub fn ipath(&self) -> IpathOptions {
         match self.asked.profile {
-            Some(Profile(Method::IpathHybrid, Detail::Strategy(strategy))) => strategy.into(),
+            Some(Profile(_, Detail::Strategy(strategy))) => strategy.into(),
             Some(Profile(Method::IpathHybrid, _)) => Hybrid::Local.into(),
             _ => IpathOptions::default(),
         }

@@ -170,14 +170,19 @@ mod tests {
 
     #[test]
     fn values_are_checked() {
-        for wrong in ["ipath-hybrid=", "ipath-hybrid=budget=0", "ipath=leaf", "paths", "events=sheep"] {
+        for wrong in
+            ["ipath-hybrid=", "ipath-piecewise=all", "ipath-hybrid=budget=0", "ipath=leaf", "paths", "events=sheep"]
+        {
             assert!(Line::try_parse_from(["x", "--profile", wrong]).is_err(), "{wrong}");
         }
         for wrong in ["--path-limit=0", "--trace-ring=1", "--verify=perhaps", "--at=noon", "--threads="] {
             assert!(Line::try_parse_from(["x", wrong]).is_err(), "{wrong}");
         }
-        for strategy in ["leaf", "file", "local", "budget=70000"] {
-            let profile = format!("ipath-hybrid={strategy}");
+        for (method, strategy) in ["ipath-hybrid", "ipath-piecewise"]
+            .into_iter()
+            .flat_map(|method| ["leaf", "file", "local", "budget=70000"].map(|strategy| (method, strategy)))
+        {
+            let profile = format!("{method}={strategy}");
             assert_eq!(read(&["--profile", &profile]).environment(), [("COTREE_PROFILE".to_owned(), profile)]);
         }
     }

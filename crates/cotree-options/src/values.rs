@@ -20,7 +20,7 @@ pub struct Profile(pub Method, pub Detail);
 pub enum Detail {
     /// Nothing.
     None,
-    /// The strategy of a hybrid path profile.
+    /// The strategy by which paths across functions cross calls.
     Strategy(Hybrid),
     /// The kinds of events.
     Kinds(EventKinds),
@@ -42,7 +42,7 @@ impl Profile {
     fn with_detail(text: &str) -> Option<Result<Self, String>> {
         let (name, detail) = text.split_once('=')?;
         let method = Method::from_name(name)?;
-        if method == Method::IpathHybrid {
+        if matches!(method, Method::IpathHybrid | Method::IpathPiecewise) {
             let strategy = detail
                 .parse()
                 .map_err(|()| format!("invalid strategy '{detail}' of {name}: expected {}", Hybrid::NAMES));

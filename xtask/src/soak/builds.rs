@@ -70,7 +70,7 @@ const fn merged(options: &'static str) -> Variant {
 }
 
 /// What a link is told: a method, and what is switched on or off.
-pub const OPTIONS: [&str; 34] = [
+pub const OPTIONS: [&str; 35] = [
     "--profile edge",
     "--profile edge --verify",
     "--profile block",
@@ -83,6 +83,7 @@ pub const OPTIONS: [&str; 34] = [
     "--profile ipath --verify",
     "--profile ipath-piecewise --verify",
     "--profile ipath-hybrid=leaf --verify",
+    "--profile ipath-piecewise=file --verify",
     "--profile trace",
     "--profile trace --verify",
     "--profile trace --trace-ring 1M",

@@ -29,7 +29,7 @@ pub enum Method {
     /// (Melski & Reps 1998, §5).
     Ipath,
     /// Interprocedural piecewise path profile: paths across functions that partition what is executed (Melski & Reps
-    /// 1998, §6).
+    /// 1998, §6), across all calls or those that a strategy chooses (§8).
     IpathPiecewise,
     /// As [`Self::Ipath`], across the calls that a strategy chooses (Melski & Reps 1998, §8).
     IpathHybrid,
@@ -207,7 +207,7 @@ pub const METHODS: [Entry; 14] = [
         name: "ipath-piecewise",
         number: 11,
         title: "interprocedural piecewise path profile",
-        summary: "paths across functions in pieces that remember nothing before their first block",
+        summary: "paths across functions in pieces that remember nothing before their first block; ipath-piecewise=STRATEGY as of `ipath-hybrid`",
         family: Family::Ipath(IpathMethod::Piecewise),
         promises: ACROSS,
         derives: true,

@@ -7,12 +7,12 @@ use cotree_core::method::ipath::graph::{ENTRY, EXIT, GENTRY, Role};
 use cotree_core::method::ipath::numbering::{FunctionNumbers, Numbering, Shape};
 use cotree_core::method::ipath::psi_rho::Linear;
 use cotree_core::method::ipath::supergraph::FunctionInput;
-use cotree_core::method::ipath::{self, AtCall, Ended, Entry, IpathMethod, IpathOptions, NOTED, UnitIpathPlan};
+use cotree_core::method::ipath::{self, AtCall, Ended, Entry, Hybrid, IpathMethod, IpathOptions, NOTED, UnitIpathPlan};
 use cotree_core::weight::weighting::Weighting;
 use std::collections::BTreeMap;
 
-const MAIN: FunctionId = FunctionId(0);
-const POW: FunctionId = FunctionId(1);
+pub const MAIN: FunctionId = FunctionId(0);
+pub const POW: FunctionId = FunctionId(1);
 
 fn function(blocks: usize, edges: &[(u32, u32)], calls: &[u32]) -> Function {
     let edge = |&(src, dst): &(u32, u32)| EdgeFacts {
@@ -31,17 +31,17 @@ fn function(blocks: usize, edges: &[(u32, u32)], calls: &[u32]) -> Function {
 }
 
 /// `main`: v1 to v3, v4, v5, v6 to v8 with a call, v9, v10 to v12 with a call, v13, v15.
-fn main_function() -> Function {
+pub fn main_function() -> Function {
     let edges = [(0, 1), (1, 2), (1, 7), (2, 3), (2, 4), (3, 4), (4, 5), (4, 6), (5, 6), (6, 1), (7, 8)];
     function(8, &edges, &[3, 5])
 }
 
 /// `pow`: u1 and u2, u3, u4 and u5, u7.
-fn pow_function() -> Function {
+pub fn pow_function() -> Function {
     function(4, &[(0, 1), (1, 2), (1, 3), (2, 1), (3, 4)], &[])
 }
 
-fn plan(functions: &[Function], callers: &[&[(u32, u32)]], method: IpathMethod) -> UnitIpathPlan {
+pub fn plan(functions: &[Function], callers: &[&[(u32, u32)]], method: IpathMethod) -> UnitIpathPlan {
     plan_with(functions, callers, |_| true, method)
 }
 
@@ -50,6 +50,15 @@ fn plan_with(
     callers: &[&[(u32, u32)]],
     only_callers: impl Fn(u32) -> bool,
     method: IpathMethod,
+) -> UnitIpathPlan {
+    plan_by(functions, callers, only_callers, (method, IpathOptions::default()))
+}
+
+fn plan_by(
+    functions: &[Function],
+    callers: &[&[(u32, u32)]],
+    only_callers: impl Fn(u32) -> bool,
+    (method, options): (IpathMethod, IpathOptions),
 ) -> UnitIpathPlan {
     let input = |((number, function), callers): ((u32, &'static Function), &&[(u32, u32)])| {
         let cfg = function.cfg().unwrap();
@@ -61,10 +70,10 @@ fn plan_with(
     };
     let functions: &'static [Function] = functions.to_vec().leak();
     let inputs: Vec<_> = (0..).zip(functions).zip(callers).map(input).collect();
-    ipath::plan(&inputs, method, IpathOptions::default()).unwrap()
+    ipath::plan(&inputs, method, options).unwrap()
 }
 
-fn numbering(functions: &[Function], plan: &UnitIpathPlan) -> Numbering {
+pub fn numbering(functions: &[Function], plan: &UnitIpathPlan) -> Numbering {
     let cfgs: Vec<_> = functions.iter().map(|f| f.cfg().unwrap()).collect();
     let shapes: Vec<_> = functions.iter().zip(&cfgs).map(|(function, cfg)| Some(Shape { function, cfg })).collect();
     Numbering::new(&shapes, &plan.keys(), plan.method.is_piecewise()).unwrap()
@@ -176,6 +185,53 @@ fn figures_14_to_17_piecewise_paths_of_pow() {
         run(&functions, &plan),
         [(6, 1), (8, 9), (12, 3), (14, 5), (15, 1), (16, 15), (17, 3), (19, 6), (20, 6)]
     );
+}
+
+/// The piecewise paths of `pow` where only the first of its two calls is crossed.
+#[test]
+fn hybrid_piecewise_paths_of_pow() {
+    let functions = [main_function(), pow_function()];
+    let callers: [&[(u32, u32)]; 2] = [&[], &[(0, 0), (0, 1)]];
+    // With both calls main has 8 paths from its entry and 8 from its loop, with one of them 6 and 6.
+    let one_call = IpathOptions { function: 15, ..IpathOptions::default() };
+    let plan = plan_by(&functions, &callers, |_| true, (IpathMethod::Piecewise, one_call));
+    assert_eq!(at_calls(&plan), [vec![AtCall::Cross(POW), AtCall::Begin(POW)], vec![]]);
+    assert_eq!(plan.paths, 18);
+    let numbering = numbering(&functions, &plan);
+    let (main, pow) = (numbering.of(MAIN).unwrap(), numbering.of(POW).unwrap());
+    assert_eq!((main.from_entry, pow.from_entry), (Some(0), Some(6)));
+    assert_eq!((main.from_gentry, pow.from_gentry), (Some(8), Some(14)));
+    // Behind EXIT it ends, as the second call began it, or goes on behind the first call in two ways.
+    assert_eq!(pow.paths_from_exit, 3);
+    let values: Vec<u64> = pow.returns.iter().map(|back| back.value).collect();
+    assert_eq!(values, [1], "u8→v7");
+    assert_eq!(
+        run(&functions, &plan),
+        [(4, 1), (6, 6), (8, 9), (11, 3), (12, 5), (13, 1), (14, 15), (15, 6), (16, 3), (17, 6)]
+    );
+    for number in 0..plan.paths {
+        assert_eq!(numbering.number(&numbering.path(number).unwrap()), Some(number));
+    }
+}
+
+/// `main` calls `f`, which may call `g`, which calls nothing: pieces cross the call of the leaf only.
+#[test]
+fn hybrid_pieces_cross_calls_of_leaves_only() {
+    let branch = |calls: &[u32]| function(3, &[(0, 1), (0, 2), (1, 2), (2, 3)], calls);
+    let functions = [function(1, &[(0, 1)], &[0]), branch(&[1]), branch(&[])];
+    let callers: [&[(u32, u32)]; 3] = [&[], &[(0, 0)], &[(1, 0)]];
+    let plan = plan_by(&functions, &callers, |_| true, (IpathMethod::Piecewise, Hybrid::Leaf.into()));
+    assert_eq!(at_calls(&plan), [vec![], vec![AtCall::Cross(FunctionId(2))], vec![]]);
+    // One of main; of f two through g, and one past it; g begins none.
+    assert_eq!(plan.paths, 4);
+    let take = |edge| Action::Take(Edge(edge));
+    let run = |inside: &[Action]| {
+        let script = [&[Action::Enter(MAIN), call(0, 1)], inside, &[take(3), take(0)]].concat();
+        counts_of(&functions, &plan, &script)
+    };
+    assert_eq!(run(&[take(1)]), [(0, 1), (3, 1)]);
+    assert_eq!(run(&[take(0), call(0, 2), take(1), take(3), take(2)]), [(0, 1), (2, 1)]);
+    assert_eq!(run(&[take(0), call(0, 2), take(0), take(2), take(3), take(2)]), [(0, 1), (1, 1)]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! endings.
 
 use crate::programs::{Life, Program, programs_of_llvm};
-use cotree_core::facts::{EdgeFacts, EdgeKind};
+use cotree_core::facts::{EdgeFacts, EdgeKind, Linkage};
 use cotree_core::ids::{Block, CallId, Edge, FunctionId, Site};
 use cotree_core::interpret::{Action, Activation, EarlyExit, Outcome, Step as Done, Truth};
 use cotree_core::method::ipath::decode::{Step, active_suffix};
@@ -10,7 +10,8 @@ use cotree_core::method::ipath::graph::Role;
 use cotree_core::method::ipath::numbering::{Numbering, Shape};
 use cotree_core::method::ipath::supergraph::FunctionInput;
 use cotree_core::method::ipath::{
-    self, AtCall, Ended, Entry, IN_ARRAY, IpathMethod, IpathOptions, NOTED, Strategy as Which, UnitIpathPlan,
+    self, AtCall, Ended, Entry, Hybrid, IN_ARRAY, IpathMethod, IpathOptions, IpathPlan, NOTED, Strategy as Which,
+    UnitIpathPlan,
 };
 use cotree_core::method::path::classes::{Class, EdgeClasses};
 use cotree_core::method::path::cuts::necessary;
@@ -21,7 +22,7 @@ use std::collections::{BTreeMap, HashSet};
 
 /// The program as LLVM could have made it: nothing branches to an entry, and a call that ends its block is an invoke
 /// with a landing pad.
-fn with_invokes(mut program: Program) -> Program {
+pub fn with_invokes(mut program: Program) -> Program {
     for function in &mut program.functions {
         function.edges.retain(|edge| edge.dst != Block(0));
         let exit = function.exit();
@@ -76,7 +77,7 @@ fn is_certain(seed: u64, (caller, call): (FunctionId, CallId)) -> bool {
 }
 
 /// The program, in which calls through pointers may enter several of the functions that are called from outside.
-fn with_pointers(mut program: Program, seed: u64) -> Program {
+pub fn with_pointers(mut program: Program, seed: u64) -> Program {
     for caller in 0..program.functions.len() {
         for call in program.functions[caller].calls.numbered().map(|(call, _)| call).collect::<Vec<_>>() {
             let at = (FunctionId::new(caller), call);
@@ -96,7 +97,7 @@ fn with_pointers(mut program: Program, seed: u64) -> Program {
 }
 
 /// Functions that are called from outside have calls that are known to reach them, and others that are not.
-fn inputs(program: &Program, seed: u64) -> Vec<Option<FunctionInput<'_>>> {
+pub fn inputs(program: &Program, seed: u64) -> Vec<Option<FunctionInput<'_>>> {
     let is_certain = |at: (FunctionId, CallId)| is_certain(seed, at);
     let input = |number: usize| {
         let (function, cfg) = (&program.functions[number], program.graphs[number].clone());
@@ -120,7 +121,7 @@ fn inputs(program: &Program, seed: u64) -> Vec<Option<FunctionInput<'_>>> {
     (0..program.functions.len()).map(input).collect()
 }
 
-fn shapes(program: &Program) -> Vec<Option<Shape<'_>>> {
+pub fn shapes(program: &Program) -> Vec<Option<Shape<'_>>> {
     program.functions.iter().zip(&program.graphs).map(|(function, cfg)| Some(Shape { function, cfg })).collect()
 }
 
@@ -143,7 +144,24 @@ fn ended(outcome: &Outcome) -> Vec<Ended> {
     outcome.truth.early.iter().map(found).collect()
 }
 
-fn methods() -> impl Strategy<Value = (IpathMethod, IpathOptions)> {
+pub fn methods() -> impl Strategy<Value = (IpathMethod, IpathOptions)> {
+    prop_oneof![4 => free_methods(), 1 => hybrids().prop_map(|(method, hybrid)| (method, hybrid.into()))]
+}
+
+/// Hybrid profiles as users ask for them: of paths with context, and of pieces.
+fn hybrids() -> impl Strategy<Value = (IpathMethod, Hybrid)> {
+    let method = prop_oneof![Just(IpathMethod::Hybrid), Just(IpathMethod::Piecewise)];
+    let hybrid = prop_oneof![
+        Just(Hybrid::Leaf),
+        Just(Hybrid::File),
+        Just(Hybrid::Local),
+        (20..100_000u64).prop_map(Hybrid::Budget),
+    ];
+    (method, hybrid)
+}
+
+/// Methods with any options.
+fn free_methods() -> impl Strategy<Value = (IpathMethod, IpathOptions)> {
     let method = prop_oneof![Just(IpathMethod::Context), Just(IpathMethod::Piecewise)];
     let strategy = prop_oneof![
         3 => Just(Which::All),
@@ -163,7 +181,7 @@ fn methods() -> impl Strategy<Value = (IpathMethod, IpathOptions)> {
     })
 }
 
-fn lives() -> impl Strategy<Value = Life> {
+pub fn lives() -> impl Strategy<Value = Life> {
     (1..4usize, prop::bool::weighted(0.4)).prop_map(|(threads, signals)| Life {
         threads,
         signals,
@@ -430,6 +448,31 @@ proptest! {
             }
             for &(call, at) in &key.calls {
                 prop_assert!(at != AtCall::Cut || path.blocks.contains(&function.calls[call].block), "{call}");
+            }
+        }
+    }
+
+    /// A hybrid profile crosses no call but those that its strategy names, and crosses none on the way in.
+    #[test]
+    fn hybrids_cross_what_their_strategy_names(
+        (program, seed) in programs_of_llvm().prop_map(|(program, seed)| (with_pointers(with_invokes(program), seed), seed)),
+        (method, hybrid) in hybrids(),
+    ) {
+        let inputs = inputs(&program, seed);
+        let Ok(plan) = ipath::plan(&inputs, method, hybrid.into()) else { return Ok(()) };
+        for (caller, IpathPlan { key, .. }) in plan.functions.iter().enumerate() {
+            for &(_, at) in &key.calls {
+                prop_assert!(!matches!(at, AtCall::Descend(_) | AtCall::Reach(_)));
+                let AtCall::Cross(callee) = at else { continue };
+                let crosses = |at: &(CallId, AtCall)| matches!(at.1, AtCall::Cross(_));
+                let same_module = caller % 2 == callee.index() % 2;
+                let allowed = match hybrid {
+                    Hybrid::Leaf => !plan.functions[callee.index()].key.calls.iter().any(crosses),
+                    Hybrid::File => same_module && program.functions[callee.index()].linkage == Linkage::Internal,
+                    Hybrid::Local => same_module,
+                    Hybrid::Budget(budget) => plan.paths <= budget,
+                };
+                prop_assert!(allowed, "{hybrid} crosses from {caller} into {callee}");
             }
         }
     }

@@ -2,10 +2,10 @@
 //! redundant counters.
 
 use crate::project::{Project, succeed};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Melski & Reps 1998, Fig. 4.
-const POW: &str = r#"
+pub const POW: &str = r#"
 double power(double base, long exp) {
   double power = 1.0;
   while (exp > 0) {
@@ -35,7 +35,12 @@ int main() {
 
 /// The unit in the JSON of its paths.
 fn paths(project: &Project, options: &str) -> Value {
-    project.ok(&format!("--profile {options} -g -w -o p p.c"));
+    paths_of(project, options, "p.c")
+}
+
+/// The unit in the JSON of the paths of a program that is built of these sources.
+fn paths_of(project: &Project, options: &str, sources: &str) -> Value {
+    project.ok(&format!("--profile {options} -g -w -o p {sources}"));
     succeed(project.command(project.path("p")).env("COTREE_FILE", "p.cotree"));
     let json: Value = serde_json::from_str(&project.ok("paths --json p.cotree")).expect("JSON");
     assert_eq!(json["schema"], "cotree-ipaths/1");
@@ -68,6 +73,48 @@ fn the_papers_program_has_the_papers_paths() {
     let refused = project.cotree("--profile ipath-hybrid=budget=1 cc -O0 -w -o p p.c").output().expect("it runs");
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(!refused.status.success() && said.contains("allow more with a larger budget"), "{said}");
+}
+
+/// A piecewise profile takes the strategies of hybrid ones, and is exact with each.
+#[test]
+fn pieces_cross_what_a_strategy_says() {
+    let main = r#"
+int elsewhere(int n);
+__attribute__((noinline)) static int leaf(int n) { int s = 0; while (n > 0) { s += n & 1; n /= 2; } return s; }
+__attribute__((noinline)) static int inner(int n) { return n > 3 ? leaf(n) : n; }
+__attribute__((noinline)) int visible(int n) { return n & 1 ? leaf(n) : n; }
+int main(void) { int s = 0; for (int i = 0; i < 10; i++) s += inner(i) + visible(i) + elsewhere(i); return s == 0; }
+"#;
+    let other = r#"
+int visible(int n);
+__attribute__((noinline)) int elsewhere(int n) { if (n & 2) return visible(n); return n + 1; }
+"#;
+    let project = Project::new(&[("p.c", main), ("q.c", other)]);
+    // Of 47 calls inner gets 10, elsewhere 10, visible 10 of main and 4 of elsewhere, and leaf 6 of inner and 7 of
+    // visible. A budget is no promise of which calls are crossed.
+    for (strategy, crossed) in [
+        ("leaf", Some(13)),
+        ("file", Some(10 + 13)),
+        ("local", Some(10 + 10 + 13)),
+        ("budget=100000", Some(47)),
+        ("budget=40", None),
+    ] {
+        let unit = paths_of(&project, &format!("ipath-piecewise={strategy} --verify cc -O1"), "p.c q.c");
+        assert_eq!(unit["method"], "ipath-piecewise");
+        let made = |reason: &str| unit["calls"][reason]["made"].as_u64().expect("a number");
+        assert_eq!(made("crossed") + made("left_out"), 47, "{strategy}: {}", unit["calls"]);
+        assert_eq!(made("crossed"), crossed.unwrap_or(made("crossed")), "{strategy}: {}", unit["calls"]);
+        assert!(unit["possible"].as_u64() <= Some(40) || crossed.is_some(), "{strategy}: {}", unit["possible"]);
+        assert!(unit["paths"].as_array().is_some_and(|paths| paths.iter().all(|path| path["context"] == json!([]))));
+        let said = project.ok("verify --strict p.cotree");
+        assert!(said.contains("0 functions not vouched for, 0 counts differ"), "{strategy}: {said}");
+    }
+    let refused = project.cotree("--profile ipath-piecewise=most cc -o p p.c q.c").output().expect("it runs");
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(
+        said.contains("invalid strategy 'most' of ipath-piecewise: expected leaf, file, local or budget=N"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -516,7 +563,8 @@ int main() {
 fn blocks_and_edges_are_exact_however_activations_end() {
     let project = Project::new(&[("p.cpp", ENDINGS)]);
     for (method, level) in
-        [("ipath", "-O0"), ("ipath", "-O2"), ("ipath-piecewise", "-O1"), ("ipath-hybrid=leaf", "-O2")]
+        ["ipath -O0", "ipath -O2", "ipath-piecewise -O1", "ipath-hybrid=leaf -O2", "ipath-piecewise=local -O2"]
+            .map(|build| build.split_once(' ').expect("two words"))
     {
         project.ok(&format!("--profile {method} --verify c++ {level} -g -w -pthread -o p p.cpp"));
         let status = project.command(project.path("p")).env("COTREE_FILE", "p-%p.cotree").status().expect("it runs");

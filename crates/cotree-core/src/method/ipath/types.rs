@@ -66,7 +66,7 @@ pub const MOST_OF_FUNCTION: u64 = 1 << 16;
 pub enum IpathMethod {
     /// A path remembers all that led to it since the outermost function was entered.
     Context,
-    /// Paths partition what is executed.
+    /// Paths partition what is executed. They cross all calls, or those only that the user's strategy chooses (§8).
     Piecewise,
     /// As [`Self::Context`], across the calls only that the user's strategy chooses (§8).
     Hybrid,
@@ -94,7 +94,7 @@ pub enum Strategy {
     Local,
 }
 
-/// A strategy as users name it.
+/// A strategy as users name it: of paths with context, and of pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Hybrid {
     /// [`Strategy::Leaf`].

@@ -12,6 +12,7 @@ use crate::report::write_head;
 use crate::terminal::{Style, counted, grouped, number, percent, text};
 use crate::unit::Unit;
 use cotree_core::ids::{CallId, FunctionId};
+use cotree_core::method::ipath::IpathMethod;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -211,6 +212,9 @@ impl View<'_> {
         let rows = found.iter().map(|(reason, calls)| {
             let more = match reason {
                 Reason::Crossed => format!("crossed, into {}", counted(self.of.called().into(), "function")),
+                Reason::LeftOut if self.of.plan.method != IpathMethod::Context => {
+                    format!("{} or by a strategy", reason.words())
+                }
                 _ => reason.words().to_owned(),
             };
             vec![grouped(calls.made), percent(calls.made, all), grouped(calls.calls.into()), more]
