@@ -11,6 +11,7 @@ mod events;
 mod figures;
 mod interpreter;
 mod ipath_figures;
+mod ipath_predictions;
 mod ipath_programs;
 mod large;
 mod loops;

@@ -135,16 +135,13 @@ fn across_functions(
     units: &[Unit<'_>],
     across: &[IpathUnit<'_>],
 ) -> Result<()> {
-    if args.predicted {
-        bail!("what edge counts predict is known of paths within functions only: build with --profile path");
-    }
     if args.by == By::Metric {
         bail!("nothing is added up along paths across functions: list them by instructions or by count");
     }
     known(units, args.function.as_deref())?;
     args.output.write_either(args.json, |out| {
         if args.json {
-            return ipath::json::write(across, |symbol| options.wanted(symbol), out);
+            return ipath::json::write(across, |symbol| options.wanted(symbol), options.predicted, out);
         }
         across.iter().try_for_each(|unit| ipath::text::write(unit, options, out))
     })

@@ -42,6 +42,7 @@ mod html;
 mod idle_options;
 mod ipath;
 mod ipath_pointers;
+mod ipath_predictions;
 mod killed_children;
 #[path = "../lines/mod.rs"]
 mod lines;

@@ -26,7 +26,7 @@ pub enum Step {
 }
 
 /// The most steps of a path: plans have none with more ([`super::cuts`]), but files may.
-const MOST_STEPS: usize = 1 << 20;
+pub(super) const MOST_STEPS: usize = 1 << 20;
 
 /// The value of an arc where paths have `completions` completions from EXIT.
 fn value(numbers: &FunctionNumbers, arc: Arc, completions: u64) -> u64 {

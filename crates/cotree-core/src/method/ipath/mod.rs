@@ -9,7 +9,8 @@
 //! them they do, so that numbers fit a machine word.
 //! [`graph`] is the acyclic graph of a function, [`psi_rho`] its linear functions, [`numbering`] what joins functions
 //! to a unit, and [`decode`] takes numbers apart. [`increments`] and [`placement`] turn all this into probes;
-//! [`recover()`] turns counts of paths into counts of blocks and edges.
+//! [`recover()`] turns counts of paths into counts of blocks and edges, and [`predict`] says which paths these alone
+//! would have foretold.
 //!
 //! # Activations that end early
 //!
@@ -29,6 +30,7 @@ pub mod increments;
 mod layout;
 pub mod numbering;
 mod placement;
+pub mod predict;
 pub mod psi_rho;
 mod recover;
 pub mod supergraph;

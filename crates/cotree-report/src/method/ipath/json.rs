@@ -3,7 +3,9 @@
 use super::calls::{Calls, Reason, by_reason};
 use super::cover::compare;
 use super::parts::PathPart;
+use super::predict::{Beginning, predict};
 use super::{IpathUnit, RunPath, only_in_one};
+use crate::method::path::json::JsonScore;
 use serde::Serialize;
 use serde_json::json;
 use std::io::{self, Write};
@@ -26,6 +28,27 @@ struct Unit<'a> {
     functions: Vec<&'a str>,
     paths: Vec<Path>,
     ended: Vec<Ended>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    predictions: Option<Vec<Predicted>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prediction: Option<JsonScore>,
+}
+
+/// The paths that begin at one place, and the one that edge counts predict.
+#[derive(Serialize)]
+struct Predicted {
+    /// An index into the functions.
+    function: u32,
+    /// The block; `null`: the entry.
+    after_cut: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    after_call: Option<u32>,
+    active: Vec<Part>,
+    count: u64,
+    hottest: u64,
+    hottest_count: u64,
+    executions: u128,
+    instructions: u128,
 }
 
 /// A path that ended in a call that did not come back.
@@ -64,12 +87,18 @@ pub(in crate::method) struct Part {
     lines: Vec<(u32, u32)>,
 }
 
-/// Writes the paths of all units that execute something of a wanted function.
+/// Writes the paths of all units that execute something of a wanted function; if asked for, also what edge counts would
+/// have predicted.
 ///
 /// # Errors
 /// If the output can't be written.
-pub fn write(units: &[IpathUnit<'_>], wanted: impl Fn(&str) -> bool, out: &mut dyn Write) -> io::Result<()> {
-    let units: Vec<Unit<'_>> = units.iter().map(|unit| unit_of(unit, &wanted)).collect();
+pub fn write(
+    units: &[IpathUnit<'_>],
+    wanted: impl Fn(&str) -> bool,
+    predicted: bool,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let units: Vec<Unit<'_>> = units.iter().map(|unit| unit_of(unit, &wanted, predicted)).collect();
     serde_json::to_writer(&mut *out, &json!({ "schema": SCHEMA, "units": units }))?;
     writeln!(out)
 }
@@ -140,7 +169,7 @@ pub fn write_cover(
     writeln!(out)
 }
 
-fn unit_of<'a>(of: &IpathUnit<'a>, wanted: &impl Fn(&str) -> bool) -> Unit<'a> {
+fn unit_of<'a>(of: &IpathUnit<'a>, wanted: &impl Fn(&str) -> bool, predicted: bool) -> Unit<'a> {
     let (map, profile) = (of.unit.map, of.unit.profile);
     let found = by_reason(of);
     let calls = Reason::ALL.map(|reason| {
@@ -150,6 +179,8 @@ fn unit_of<'a>(of: &IpathUnit<'a>, wanted: &impl Fn(&str) -> bool) -> Unit<'a> {
     let wants = |part: &PathPart| !part.context && of.facts(part.function).is_some_and(|f| wanted(&f.symbol));
     let paths = of.paths().into_iter().filter(|path| path.parts.iter().any(wants));
     let ended = of.ended().into_iter().filter(|(path, _)| path.parts.iter().any(wants));
+    let prediction = predicted.then(|| predict(of, wanted));
+    let predictions = prediction.as_ref().map(|all| all.beginnings.iter().map(|one| predicted_of(of, one)).collect());
     Unit {
         unit: profile.unit.to_string(),
         binary: profile.binary.display().to_string(),
@@ -164,6 +195,22 @@ fn unit_of<'a>(of: &IpathUnit<'a>, wanted: &impl Fn(&str) -> bool) -> Unit<'a> {
         functions: map.program.functions().map(|(_, function)| function.symbol.as_str()).collect(),
         paths: paths.map(|path| path_of(of, &path)).collect(),
         ended: ended.map(|(path, count)| Ended { count, path: uncounted(of, &path) }).collect(),
+        predictions,
+        prediction: prediction.as_ref().map(|all| JsonScore::from(&all.score)),
+    }
+}
+
+fn predicted_of(of: &IpathUnit<'_>, beginning: &Beginning) -> Predicted {
+    Predicted {
+        function: beginning.function.0,
+        after_cut: beginning.after_cut.map(|block| block.0),
+        after_call: beginning.after_call.map(|call| call.0),
+        active: beginning.predicted.iter().filter(|part| !part.context).map(|part| Part::new(of.unit, part)).collect(),
+        count: beginning.predicted_count,
+        hottest: beginning.hottest,
+        hottest_count: beginning.hottest_count,
+        executions: beginning.executions,
+        instructions: beginning.instructions,
     }
 }
 

@@ -3,7 +3,10 @@
 pub mod calls;
 pub mod cover;
 pub mod json;
+pub(in crate::method) mod lines;
 pub mod parts;
+pub mod predict;
+mod predict_text;
 pub mod text;
 
 use super::total::Total;
@@ -71,9 +74,14 @@ impl<'a> IpathUnit<'a> {
     pub fn path(&self, number: u64, count: u64) -> Option<RunPath> {
         let steps = self.profile.numbering.path(number)?;
         let parts = path_parts(self.unit, &self.profile.numbering, &steps);
-        let active = parts.iter().filter(|part| !part.context);
-        let instructions = active.filter_map(|part| Some(part.instructions(self.facts(part.function)?))).sum();
+        let instructions = self.instructions(&parts);
         Some(RunPath { number, count, parts, instructions })
+    }
+
+    /// The instructions that these parts execute, without those of the context-prefix.
+    fn instructions(&self, parts: &[PathPart]) -> u64 {
+        let active = parts.iter().filter(|part| !part.context);
+        active.filter_map(|part| Some(part.instructions(self.facts(part.function)?))).sum()
     }
 
     /// The paths that ran, those first that executed the most instructions.

@@ -3,24 +3,18 @@
 
 use super::calls::{Reason, by_reason};
 use super::cover::compare;
+use super::lines::{line, write_lines};
 use super::parts::PathPart;
+use super::predict_text;
 use super::{IpathUnit, RunPath, only_in_one};
 use crate::filtered::{self, Shares};
-use crate::method::path::route::Writer;
 use crate::method::path::text::{By, PathsOptions, write_common};
 use crate::report::write_head;
-use crate::terminal::{Style, counted, grouped, number, percent, text};
-use crate::unit::Unit;
+use crate::terminal::{counted, grouped, number, percent, text};
 use cotree_core::ids::{CallId, FunctionId};
 use cotree_core::method::ipath::IpathMethod;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-
-/// The most parts of a path that are shown, unless everything was asked for.
-const MOST_STRETCHES: usize = 12;
-
-/// The blanks before a line of the outermost function.
-const INDENT: usize = 8;
 
 /// Writes the paths of one unit; with a function, those that execute something of it, and what it did under each
 /// context.
@@ -56,7 +50,8 @@ pub fn write(of: &IpathUnit<'_>, options: &PathsOptions, out: &mut dyn Write) ->
         }
         By::Instructions | By::Metric => "instructions",
     };
-    view.list(&format!("Hottest paths, by {by}"), &paths, all, out)
+    view.list(&format!("Hottest paths, by {by}"), &paths, all, out)?;
+    if options.predicted { predict_text::write(of, options, out) } else { Ok(()) }
 }
 
 /// Writes how much of `run` was covered by `other`, a run of the same build.
@@ -117,52 +112,6 @@ pub fn write_diff(
     }
     let [new, gone] = [&new, &gone].map(|paths| counted(paths.len() as u128, "path"));
     writeln!(out, "{new} only now, {gone} only before.")
-}
-
-/// A part: its function, indented by its depth, and its lines.
-pub(in crate::method) fn line(unit: &Unit<'_>, options: &PathsOptions, part: &PathPart) -> String {
-    let indent = "  ".repeat(part.depth.min(20) as usize);
-    let Some(facts) = unit.function(part.function).map(|of| of.facts) else { return indent };
-    let route = Writer::new(unit, facts).write(&part.stops(facts));
-    format!("{indent}{}  {route}", options.names.show(&facts.symbol))
-}
-
-/// Writes the lines of a path; of a long one the beginning and the end, unless everything was asked for.
-pub(in crate::method) fn write_lines(
-    options: &PathsOptions,
-    lines: &[String],
-    faint: bool,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let style = options.style;
-    let most = if options.verbose { lines.len() } else { MOST_STRETCHES };
-    // How a path ends is what tells it from others with the same beginning.
-    let hidden = lines.len().saturating_sub(most);
-    for (index, line) in lines.iter().enumerate() {
-        if hidden > 0 && index == most / 2 {
-            writeln!(out, "{}", style.faint(&format!("        … {hidden} more (-v)")))?;
-        }
-        if hidden == 0 || index < most / 2 || index >= lines.len() - most.div_ceil(2) {
-            let line = folded(style, line);
-            writeln!(out, "{}", if faint { style.faint(&line) } else { line })?;
-        }
-    }
-    Ok(())
-}
-
-/// The line of a function and its route, indented, and broken into several where the terminal is too narrow for it.
-fn folded(style: Style, line: &str) -> String {
-    let depth = line.len() - line.trim_start().len();
-    let indent = INDENT + depth;
-    let whole = format!("{:INDENT$}{line}", "");
-    if style.width.is_none_or(|width| whole.chars().count() <= usize::from(width)) {
-        return whole;
-    }
-    let (name, route) = line[depth..].split_once("  ").unwrap_or((&line[depth..], ""));
-    let text = style.wrap(&format!("{name} {route}"), indent + 2);
-    // Two blanks stand between the name and its route.
-    let text = text.strip_prefix(name).map_or(text.clone(), |route| format!("{name} {route}"));
-    format!("{:indent$}{text}", "")
 }
 
 struct View<'a> {
@@ -318,19 +267,5 @@ impl View<'_> {
             Some(at) => format!("{name}:{}", at.line),
             None => name,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Style, folded};
-
-    #[test]
-    fn long_lines_are_broken_in_a_terminal() {
-        let line = "  main  app.c:1 [a_long_name other.c:20] 3";
-        assert_eq!(folded(Style { width: None, colour: false }, line), format!("        {line}"));
-        assert_eq!(folded(Style { width: Some(80), colour: false }, line), format!("        {line}"));
-        let narrow = folded(Style { width: Some(42), colour: false }, line);
-        assert_eq!(narrow, "          main  app.c:1 [a_long_name\n            other.c:20] 3");
     }
 }

@@ -1,7 +1,7 @@
 //! Pending paths as a story for the terminal, from `main` to where the program ended.
 
 use super::{PathTaken, Pending, StoppedAt, pending};
-use crate::method::ipath::text::{line, write_lines};
+use crate::method::ipath::lines::{line, write_lines};
 use crate::method::path::text::PathsOptions;
 use crate::report::write_head;
 use crate::terminal::{counted, grouped};

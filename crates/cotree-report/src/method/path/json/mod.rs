@@ -126,7 +126,7 @@ impl JsonTotals {
 
 /// Pairs are what was right, and all.
 #[derive(Serialize)]
-struct JsonScore {
+pub(in crate::method) struct JsonScore {
     beginnings: [u64; 2],
     paths: [u64; 2],
     executions: [u128; 2],

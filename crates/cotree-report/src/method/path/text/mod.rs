@@ -12,6 +12,8 @@ mod view;
 pub use cover::write as write_cover;
 pub(in crate::method) use cover::write_common;
 pub use options::{By, PathsOptions};
+pub(in crate::method) use predict::write_score;
+pub(in crate::method) use rows::heading as write_heading;
 pub use spectrum::write as write_spectrum;
 
 use super::route::{Writer, along};

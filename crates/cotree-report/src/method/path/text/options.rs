@@ -59,7 +59,7 @@ impl PathsOptions {
     }
 
     /// How many of so many rows are shown.
-    pub(super) fn shown(&self, all: usize) -> usize {
+    pub(in crate::method) fn shown(&self, all: usize) -> usize {
         if self.top == 0 { all } else { all.min(self.top) }
     }
 }

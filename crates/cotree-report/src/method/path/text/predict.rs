@@ -4,7 +4,7 @@ use super::rows::{self, Row};
 use super::view::View;
 use crate::method::path::Paths;
 use crate::method::path::predict::{Beginning, Score, predict};
-use crate::terminal::{grouped, number, percent, text};
+use crate::terminal::{Style, grouped, number, percent, text};
 use cotree_core::method::path::PathStart;
 use std::io::{self, Write};
 
@@ -20,27 +20,7 @@ pub fn write(view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
         score.add(&prediction.score);
         wrong.extend(prediction.beginnings.into_iter().filter(|b| !b.right()).map(|b| (function, b)));
     }
-    let style = view.options.style;
-    writeln!(out, "{}", style.heading("What edge counts would have predicted"))?;
-    let row = |name: &str, [right, all]: [u128; 2]| {
-        vec![name.to_owned(), percent(right, all), grouped(right), format!("of {}", grouped(all))]
-    };
-    let mean = |sum: u128| if score.executions == 0 { 0.0 } else { sum as f64 / score.executions as f64 };
-    let table = vec![
-        row("hottest path of a beginning", [score.hottest_right.into(), score.beginnings.into()]),
-        row("different paths", [score.paths_right.into(), score.paths.into()]),
-        row("executions", [score.executions_right, score.executions]),
-        row("instructions", [score.instructions_right, score.instructions]),
-    ];
-    write!(out, "{}", style.table(&[text(""), number("share"), number("right"), text("")], table))?;
-    let lengths = format!(
-        "On average a path has {:.1} edges and {:.1} instructions; up to the first edge that was predicted wrongly, {:.1} and {:.1}.",
-        mean(score.edges),
-        mean(score.instructions),
-        mean(score.edges_foretold),
-        mean(score.instructions_foretold)
-    );
-    writeln!(out, "  {}\n", style.wrap(&lengths, 2))?;
+    write_score(&score, view.options.style, out)?;
     if wrong.is_empty() {
         return Ok(());
     }
@@ -77,4 +57,28 @@ pub fn write(view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
         list.push(Row::new(cells, text));
     }
     rows::write(view.options, &[number("executions"), number("hottest"), number("predicted")], &list, out)
+}
+
+/// Writes how much was predicted right.
+pub(in crate::method) fn write_score(score: &Score, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{}", style.heading("What edge counts would have predicted"))?;
+    let row = |name: &str, [right, all]: [u128; 2]| {
+        vec![name.to_owned(), percent(right, all), grouped(right), format!("of {}", grouped(all))]
+    };
+    let mean = |sum: u128| if score.executions == 0 { 0.0 } else { sum as f64 / score.executions as f64 };
+    let table = vec![
+        row("hottest path of a beginning", [score.hottest_right.into(), score.beginnings.into()]),
+        row("different paths", [score.paths_right.into(), score.paths.into()]),
+        row("executions", [score.executions_right, score.executions]),
+        row("instructions", [score.instructions_right, score.instructions]),
+    ];
+    write!(out, "{}", style.table(&[text(""), number("share"), number("right"), text("")], table))?;
+    let lengths = format!(
+        "On average a path has {:.1} edges and {:.1} instructions; up to the first edge that was predicted wrongly, {:.1} and {:.1}.",
+        mean(score.edges),
+        mean(score.instructions),
+        mean(score.edges_foretold),
+        mean(score.instructions_foretold)
+    );
+    writeln!(out, "  {}\n", style.wrap(&lengths, 2))
 }
