@@ -136,7 +136,10 @@ fn across_functions(
     across: &[IpathUnit<'_>],
 ) -> Result<()> {
     if args.by == By::Metric {
-        bail!("nothing is added up along paths across functions: list them by instructions or by count");
+        bail!(
+            "nothing is added up along paths across functions: list them by instructions or by count, or build with \
+             --profile path --path-metric events or cycles, where a path's sum includes what its callees do"
+        );
     }
     known(units, args.function.as_deref())?;
     args.output.write_either(args.json, |out| {
