@@ -6,6 +6,16 @@
 #ifndef COTREE_H
 #define COTREE_H
 
+/* Calls of it stay apart, so that their arguments stay constants. */
+#ifdef __has_attribute
+#if __has_attribute(nomerge)
+#define COTREE_NOMERGE __attribute__((nomerge))
+#endif
+#endif
+#ifndef COTREE_NOMERGE
+#define COTREE_NOMERGE
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -53,6 +63,15 @@ enum {
  * Without cotree it is the constant 0 (`cotree cc` and `cotree c++` define __COTREE__). */
 extern unsigned long long cotree_event_count(int kind) __attribute__((weak));
 
+/* In a build with --profile events-calls: how many events of the kind the calls on a line have led to so far in the
+ * calling thread, exactly: the line of the file in which the query stands, as debug information says. A call that is under way
+ * counts up to now, and a recursive one once, as in the report. Copies of the line in other functions of the link unit
+ * are added. The line must be a constant (__LINE__ - 2): the link fails if it is none, or if no call there is measured.
+ * Counts begin as those of cotree_event_count do, and kinds mean the same.
+ *
+ * In other builds, and without cotree, it is 0. */
+extern unsigned long long cotree_event_call_count(int kind, int line) __attribute__((weak)) COTREE_NOMERGE;
+
 /* How many events of the kind all threads have had, those that are gone, too, in the code of all link units that count
  * it, unloaded libraries among them, since the program's beginning, cotree_reset or fork. The calling thread's part is
  * exact as cotree_event_count is. Of each other thread that runs at the same time it is what has been counted: up to
@@ -76,10 +95,12 @@ extern int cotree_event_limit(int kind, unsigned long long n, void (*callback)(v
 #ifdef __COTREE__
 #define cotree_event_count(kind) (cotree_event_count ? cotree_event_count(kind) : 0ULL)
 #define cotree_event_count_total(kind) (cotree_event_count_total ? cotree_event_count_total(kind) : 0ULL)
+#define cotree_event_call_count(kind, line) (cotree_event_call_count ? cotree_event_call_count(kind, line) : 0ULL)
 #define cotree_event_limit(kind, n, callback) (cotree_event_limit ? cotree_event_limit(kind, n, callback) : 1)
 #else
 #define cotree_event_count(kind) ((void)(kind), 0ULL)
 #define cotree_event_count_total(kind) ((void)(kind), 0ULL)
+#define cotree_event_call_count(kind, line) ((void)(kind), (void)(line), 0ULL)
 #define cotree_event_limit(kind, n, callback) ((void)(kind), (void)(n), (void)(callback), 1)
 #endif
 

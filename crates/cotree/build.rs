@@ -59,7 +59,8 @@ enum Contents {
 
 impl Contents {
     /// What is called only where paths, traces or limits of events are recorded.
-    const ENTRIES: [&'static str; 6] = [
+    const ENTRIES: [&'static str; 7] = [
+        "__cotree_call_events",
         "__cotree_path",
         "__cotree_path_metric",
         "__cotree_target",

@@ -84,6 +84,50 @@ pub fn event_count(kind: EventKind) -> u64 {
     runtime::event_count().map_or(0, |function| unsafe { function(kind as i32) })
 }
 
+/// In a build with `--profile events-calls`: how many events of the kind (an [`EventKind`]) the calls on a line have
+/// led to so far in this thread, exactly: the line of the file in which the query stands. Both must be constants:
+/// `event_call_count!(EventKind::Loads, line!() - 2)`. A call that is under way counts up to now, and a recursive one
+/// once, as in the report. Copies of the line, generic and inlined ones, are added. The link fails if no call there is
+/// measured. 0 in other builds.
+#[macro_export]
+macro_rules! event_call_count {
+    ($kind:expr, $line:expr) => {
+        $crate::__event_call_count!($kind, $line)
+    };
+}
+
+/// The constants stand in the call itself, where the link finds them.
+#[cfg(cotree)]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __event_call_count {
+    ($kind:expr, $line:expr) => {{
+        const KIND: $crate::EventKind = $kind;
+        const NUMBER: i32 = KIND as i32;
+        const LINE: u32 = $line;
+        $crate::__cotree_event_call_count(NUMBER, LINE)
+    }};
+}
+
+/// Nothing is left of a query in a build without cotree.
+#[cfg(not(cotree))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __event_call_count {
+    ($kind:expr, $line:expr) => {{
+        const _: ($crate::EventKind, u32) = ($kind, $line);
+        0u64
+    }};
+}
+
+#[cfg(cotree)]
+unsafe extern "C" {
+    /// Not to be called but by the macro.
+    #[doc(hidden)]
+    #[link_name = "cotree_event_call_count"]
+    pub safe fn __cotree_event_call_count(kind: i32, line: u32) -> u64;
+}
+
 /// In a build with `--profile events`: how many events of the kind all threads have had, those that are gone, too,
 /// since the program's beginning, [`reset`] or `fork`. This thread's part is exact, as [`event_count`] is. Of each
 /// other thread that runs at the same time it is what has been counted: up to the events of a stretch of code more or

@@ -1,6 +1,7 @@
 //! The errors between bitcode and objects, each as one sentence with its remedy.
 
 use cotree_core::method::UnitPlanError;
+use cotree_core::method::events::call_queries::CallQueryError;
 use cotree_core::unit::PlanError;
 use std::path::PathBuf;
 
@@ -153,6 +154,25 @@ pub enum Error {
         bytes: u64,
         /// The most bytes that there may be.
         most: u64,
+    },
+    /// The program asks for the events of calls where no answer can be given.
+    #[error("cotree_event_call_count in {function} ({module}) cannot be answered: {reason}")]
+    CallQuery {
+        /// The module.
+        module: String,
+        /// The function that asks.
+        function: String,
+        /// Why.
+        reason: CallQueryError,
+    },
+    /// Something refers to the function by which programs ask for the events of calls, and does not just call it.
+    #[error(
+        "{module} refers to cotree_event_call_count, but does not call it by name in code that cotree compiles, so its answer \
+         would be 0: call it directly, in C, C++ or Rust that is compiled with cotree"
+    )]
+    CallQueryElsewhere {
+        /// The module, or what native code is called.
+        module: String,
     },
     /// The optimiser or code generator refused.
     #[error("{module}: LLVM failed to {step}: {reason}")]

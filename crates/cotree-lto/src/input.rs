@@ -82,7 +82,8 @@ fn elf_kind(data: &[u8]) -> ElfKind {
 /// Names that decide how counters must be kept: code that refers to one of these may run code on a second thread, move
 /// between stacks, use the segment register, install signal handlers, or ask for events.
 pub fn matters(name: &[u8]) -> bool {
-    const NAMES: [&[u8]; 20] = [
+    const NAMES: [&[u8]; 21] = [
+        b"cotree_event_call_count",
         b"cotree_event_count",
         b"cotree_event_count_total",
         b"cotree_event_limit",

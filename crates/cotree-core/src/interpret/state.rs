@@ -1,6 +1,7 @@
 //! The state of probes: an activation's registers, and the counts of a thread.
 
 use crate::ids::{Counter, Edge, FunctionId, Table, Word};
+use crate::method::events::call_sums::OutermostCounters;
 use crate::method::events::counters_of;
 use crate::method::ipath::ADDRESSEE;
 use crate::method::trace::stream::{self, Control};
@@ -151,6 +152,18 @@ impl ThreadState {
     pub(super) fn counts_of(&mut self, function: usize) -> &mut Counts {
         let function = if self.totals.is_some() { 0 } else { function };
         &mut self.functions[function]
+    }
+
+    /// How many events of a kind there have been so far in the outermost activations of a word, as the runtime answers:
+    /// these add up to the sum, but for what is under way.
+    #[must_use]
+    pub fn events_so_far(&self, counters: OutermostCounters, kind: usize) -> u64 {
+        let sum = self.functions[0].counters[counters.sum(kind).index()];
+        let interrupted = self.suspended_outermost.iter().zip(&self.suspended_totals);
+        let interrupted =
+            interrupted.filter(|(words, _)| words.contains(&counters.word)).map(|(_, totals)| totals[kind]);
+        let now = self.outermost.contains(&counters.word).then(|| self.totals()[kind]);
+        interrupted.chain(now).fold(sum, u64::wrapping_add)
     }
 
     /// The events of each kind, as far as they count for the calls under way.

@@ -15,6 +15,7 @@ use crate::place::spanning::Extreme;
 use crate::profile::FunctionProfile;
 use crate::weight::weighting::Weighting;
 use rayon::prelude::*;
+use std::collections::BTreeSet;
 
 /// The facts about a unit before it is planned. Lists have an entry per function, in unit order; a list may be empty if
 /// nothing is known.
@@ -41,6 +42,8 @@ pub struct UnitFacts<'a> {
     pub preemptible: bool,
     /// Does anything in the link ask for events while the program runs ([`crate::method::events::reach`])?
     pub queried: bool,
+    /// The calls of which the program asks what they have led to ([`crate::method::events::call_queries`]).
+    pub queried_calls: Vec<BTreeSet<CallId>>,
 }
 
 impl<'a> UnitFacts<'a> {
@@ -58,6 +61,7 @@ impl<'a> UnitFacts<'a> {
             previous: Vec::new(),
             preemptible: false,
             queried: false,
+            queried_calls: Vec::new(),
         }
     }
 }
@@ -200,6 +204,12 @@ impl<'a> Planner<'a> {
     #[must_use]
     pub fn facts_of(&self, number: usize) -> &'a Function {
         self.functions[number].1
+    }
+
+    /// Does the program ask for what a call has led to?
+    #[must_use]
+    pub fn asks_for_call(&self, function: usize, call: CallId) -> bool {
+        self.facts.queried_calls.get(function).is_some_and(|calls| calls.contains(&call))
     }
 
     /// Are there none?

@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The program with nothing but returns at the ends of functions, also where a call ends the block.
-fn returning(mut program: Program) -> Program {
+pub fn returning(mut program: Program) -> Program {
     for function in &mut program.functions {
         let exit = function.exit();
         function.edges.iter_mut().filter(|edge| edge.dst == exit).for_each(|edge| edge.kind = EdgeKind::Return);
@@ -25,12 +25,12 @@ fn returning(mut program: Program) -> Program {
 
 /// What a stack of activations tells of one kind, by function, and by function and call.
 #[derive(Default, Debug)]
-struct Told {
+pub struct Told {
     entries: BTreeMap<usize, u64>,
     inclusive: BTreeMap<usize, u64>,
     exclusive: BTreeMap<usize, u64>,
     calls: BTreeMap<(usize, CallId), u64>,
-    in_calls: BTreeMap<(usize, CallId), u64>,
+    pub in_calls: BTreeMap<(usize, CallId), u64>,
 }
 
 /// An activation on the shadow stack.
@@ -45,9 +45,19 @@ struct Frame {
 
 /// Goes through the log of each thread with a stack, and gives every event to all that is on it.
 fn truth(outcome: &Outcome, program: &Program, kind: EventKind) -> Told {
+    truth_of(outcome, outcome.truth.logs.iter(), program, kind)
+}
+
+/// Tells what the logs of some threads tell.
+pub fn truth_of<'a>(
+    outcome: &Outcome,
+    logs: impl Iterator<Item = &'a Vec<(Activation, Step)>>,
+    program: &Program,
+    kind: EventKind,
+) -> Told {
     let events: Vec<FunctionEvents> = program.functions.iter().map(|f| f.events(kind)).collect();
     let mut told = Told::default();
-    for log in &outcome.truth.logs {
+    for log in logs {
         let mut stack: Vec<Frame> = Vec::new();
         for &(activation, step) in log {
             let number = outcome.truth.activations[activation].function.index();

@@ -75,8 +75,12 @@ pub fn plan_by(
     flow: bool,
 ) -> UnitEventPlan {
     let facts = UnitFacts { callers_known: known.to_vec(), queried: made, ..UnitFacts::new(map) };
+    plan_of(method, &facts, events, flow)
+}
+
+pub fn plan_of(method: Method, facts: &UnitFacts<'_>, events: EventOptions, flow: bool) -> UnitEventPlan {
     let choices = Choices { events, interprocedural_flow: flow, ..Choices::default() };
-    match UnitPlan::of(&facts, method, choices, false).unwrap().method {
+    match UnitPlan::of(facts, method, choices, false).unwrap().method {
         MethodPlan::Events(plan) => plan,
         _ => panic!("another method's plan"),
     }

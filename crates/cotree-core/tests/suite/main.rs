@@ -1,6 +1,7 @@
 //! The tests of this crate, one program: each links all below it, and linking is what takes long.
 
 mod affine;
+mod call_queries;
 mod call_sums;
 mod calls;
 mod cold_blocks;

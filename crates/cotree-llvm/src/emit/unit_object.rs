@@ -4,6 +4,7 @@ use super::method;
 use super::stack_maps::RegisterTable;
 use crate::error::Error;
 use crate::lower::{Access, COUNTERS, SLAB};
+use cotree_core::ids::Word;
 use cotree_core::unit::Layout;
 use cotree_profile::binary::{BinaryMap, MAP_SECTION, UnitId};
 use cotree_rt::layout::{self, ABI, PAGE, UnitDescriptor, slab_stride};
@@ -37,6 +38,8 @@ pub(crate) struct UnitParts<'a> {
     pub(crate) trace_off: bool,
     /// See [`UnitDescriptor::event_limits`].
     pub(crate) event_limits: bool,
+    /// See [`UnitDescriptor::queried_words`].
+    pub(crate) asked_lines: &'a [Vec<Word>],
     /// See [`UnitDescriptor::file_pattern`].
     pub(crate) file_pattern: Option<&'a str>,
 }
@@ -108,7 +111,15 @@ pub(crate) fn write(unit: &UnitParts<'_>) -> Result<Vec<u8>, Error> {
         let pattern: Vec<u8> = pattern.bytes().filter(|&b| b != 0).chain([0]).collect();
         (offset_of!(UnitDescriptor, file_pattern), object.append_section_data(rodata, &pattern, 1))
     });
+    let starts = unit.asked_lines.iter().scan(0, |next, words| {
+        *next += words.len() as u32;
+        Some(*next)
+    });
+    let asked_index: Vec<u8> = std::iter::once(0).chain(starts).flat_map(u32::to_le_bytes).collect();
+    let asked_words: Vec<u8> = unit.asked_lines.iter().flatten().flat_map(|word| word.0.to_le_bytes()).collect();
     let tables = [
+        (offset_of!(UnitDescriptor, queried_index), object.append_section_data(rodata, &asked_index, 4)),
+        (offset_of!(UnitDescriptor, queried_words), object.append_section_data(rodata, &asked_words, 4)),
         (offset_of!(UnitDescriptor, name), name_at),
         (offset_of!(UnitDescriptor, register_index), object.append_section_data(rodata, &index, 8)),
         (offset_of!(UnitDescriptor, register_returns), object.append_section_data(rodata, &returns, 8)),
@@ -145,6 +156,7 @@ pub(crate) fn write(unit: &UnitParts<'_>) -> Result<Vec<u8>, Error> {
     put(offset_of!(UnitDescriptor, trace_ring), &unit.trace_ring.to_le_bytes());
     put(offset_of!(UnitDescriptor, trace_off), &u64::from(unit.trace_off).to_le_bytes());
     put(offset_of!(UnitDescriptor, event_limits), &u64::from(unit.event_limits).to_le_bytes());
+    put(offset_of!(UnitDescriptor, queried_lines), &(unit.asked_lines.len() as u64).to_le_bytes());
     put(offset_of!(UnitDescriptor, cache_count), &layout.cache_count.to_le_bytes());
     let functions = unit.registers.index.len().saturating_sub(1) as u64;
     put(offset_of!(UnitDescriptor, register_functions), &functions.to_le_bytes());

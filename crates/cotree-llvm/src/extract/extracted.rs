@@ -1,5 +1,6 @@
 //! What is read of a module.
 
+use super::call_queries::CallQueriesOfModule;
 use super::handles::Handles;
 use cotree_core::facts::hints::Hints;
 use cotree_core::facts::{self, Checksums, Function};
@@ -22,6 +23,8 @@ pub struct Extracted {
     pub hints: Vec<Hints>,
     /// The module refers to a function that installs signal handlers.
     pub(crate) installs_handlers: bool,
+    /// The calls of the module that ask what other calls have led to.
+    pub(crate) call_queries: CallQueriesOfModule,
     /// The module asks for events while the program runs.
     pub(crate) queries_events: bool,
     /// The module changes stacks, or refers to a function that does.

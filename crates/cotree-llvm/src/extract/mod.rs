@@ -5,6 +5,7 @@
 
 mod accesses;
 pub(crate) mod affine;
+pub(crate) mod call_queries;
 mod calls;
 mod cost_error;
 mod costs;
@@ -38,11 +39,12 @@ use crate::coverage::{Counters, StoodBefore};
 use crate::ir::{self, At, Value};
 use crate::module::Module;
 use crate::stacks;
+use call_queries::CallQueriesOfModule;
 use cotree_core::facts::{
     self, Access, Accesses, Anchor, BlockFacts, Call, Callee, CoveredFunction, Doubt, Function, InstructionCounts,
     LeftOut, Linkage, Run, Untouched, linker_name,
 };
-use cotree_core::ids::{Block, CallId};
+use cotree_core::ids::{Block, CallId, FunctionId};
 use lines::Lines;
 use llvm_sys::{LLVMLinkage, LLVMOpcode, LLVMVisibility};
 use std::collections::{HashMap, HashSet};
@@ -93,6 +95,7 @@ pub(crate) fn extract_with(
         counters: Counters::of(module),
         covered: Covered::default(),
         probes: calls::ProbeNumbers::default(),
+        call_queries: CallQueriesOfModule::default(),
         named: calls::words(&module.assembly()).collect(),
     };
     let mut functions = Vec::new();
@@ -102,7 +105,7 @@ pub(crate) fn extract_with(
     let mut taken_elsewhere = HashSet::new();
     for function in module.functions() {
         if !function.is_declaration() {
-            let (facts, ir) = reader.function(function);
+            let (facts, ir) = reader.function(FunctionId::new(functions.len()), function);
             hints.push(hints::hints(module, &ir.blocks, &facts.edges));
             functions.push(facts);
             uses_segment |= segment::in_blocks(&ir.blocks);
@@ -123,6 +126,7 @@ pub(crate) fn extract_with(
         handles,
         hints,
         installs_handlers: refers_to(module, &handlers::INSTALLERS),
+        call_queries: reader.call_queries,
         queries_events: refers_to(module, &QUERIES)
             || QUERIES.iter().any(|name| reader.named.contains(&*name.to_string_lossy())),
         switches_stacks,
@@ -133,7 +137,8 @@ pub(crate) fn extract_with(
 }
 
 /// The functions by which programs ask for events.
-const QUERIES: [&CStr; 3] = [c"cotree_event_count", c"cotree_event_count_total", c"cotree_event_limit"];
+const QUERIES: [&CStr; 4] =
+    [c"cotree_event_call_count", c"cotree_event_count", c"cotree_event_count_total", c"cotree_event_limit"];
 
 /// Is it the name of such a function?
 pub(crate) fn queries_events(symbol: &str) -> bool {
@@ -183,13 +188,14 @@ struct Reader<'a, 'm> {
     counters: Counters,
     covered: Covered,
     probes: calls::ProbeNumbers,
+    call_queries: CallQueriesOfModule,
     /// See [`Extracted::named_in_assembly`].
     named: HashSet<String>,
 }
 
 impl<'m> Reader<'_, 'm> {
     /// The facts of a definition, and what they are the facts of.
-    fn function(&mut self, function: ir::Function<'m>) -> (Function, FunctionIr<'m>) {
+    fn function(&mut self, id: FunctionId, function: ir::Function<'m>) -> (Function, FunctionIr<'m>) {
         let symbol = function.name();
         let blocks = reachable_blocks(function);
         let numbers: HashMap<ir::Block<'m>, Block> =
@@ -276,6 +282,7 @@ impl<'m> Reader<'_, 'm> {
                 }
                 calls_before += 1;
                 call.line = line.filter(|_| !call.resume_marker);
+                self.call_queries.add(self.module, (id, CallId::new(calls.len())), instruction, line.is_some());
                 facts.calls.push(call);
                 calls.push(instruction);
             }

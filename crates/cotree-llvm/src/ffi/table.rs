@@ -316,6 +316,7 @@ table! {
     fn LLVMBuildCondBr(b: LLVMBuilderRef, condition: LLVMValueRef, then: LLVMBasicBlockRef, otherwise: LLVMBasicBlockRef) -> LLVMValueRef;
     fn LLVMBuildSwitch(b: LLVMBuilderRef, v: LLVMValueRef, otherwise: LLVMBasicBlockRef, num_cases: c_uint) -> LLVMValueRef;
     fn LLVMAddCase(switch: LLVMValueRef, on_val: LLVMValueRef, dest: LLVMBasicBlockRef);
+    fn LLVMBuildRet(b: LLVMBuilderRef, v: LLVMValueRef) -> LLVMValueRef;
     fn LLVMBuildRetVoid(b: LLVMBuilderRef) -> LLVMValueRef;
     fn LLVMAppendBasicBlockInContext(c: LLVMContextRef, function: LLVMValueRef, name: *const c_char) -> LLVMBasicBlockRef;
     fn LLVMGetParam(function: LLVMValueRef, index: c_uint) -> LLVMValueRef;

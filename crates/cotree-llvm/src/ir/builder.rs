@@ -436,6 +436,12 @@ impl<'m> Builder<'m> {
         Instruction(unsafe { Self::made(LLVMBuildRetVoid(self.here())) })
     }
 
+    /// A return of a value, which is of the type that the function returns.
+    pub fn return_value(&self, value: Value<'m>) -> Instruction<'m> {
+        // SAFETY: the builder has a position, and the value is one of the module.
+        Instruction(unsafe { Self::made(LLVMBuildRet(self.here(), value.raw())) })
+    }
+
     /// A call.
     pub fn call(&self, ty: Type<'m>, called: impl Into<Value<'m>>, arguments: &[Value<'m>]) -> Call<'m> {
         self.call_with(ty, called.into(), arguments, &[])

@@ -25,11 +25,11 @@ impl<'a> PlannedUnit<'a> {
     /// Compiles all modules: each on a thread of its own, or those that are compiled as one together.
     pub(super) fn build(self, job: &'a LinkJob<'a>) -> Result<BuiltUnit<'a>, Error> {
         let Self { modules, planned } = self;
-        let mut first = 0;
+        let mut next = First::default();
         let numbered = modules.into_iter().enumerate().map(|(number, Prepared { module, extracted })| {
-            let own = first;
-            first += extracted.facts.functions.len();
-            let first = First { function: own, ..First::default() };
+            let first = next;
+            next.function += extracted.facts.functions.len();
+            next.call_query += extracted.call_queries.queries.len();
             PlannedModule { number, first, module, extracted, renamed: HashMap::new() }
         });
         let numbered: Vec<PlannedModule> = numbered.collect();

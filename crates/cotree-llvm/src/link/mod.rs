@@ -9,6 +9,7 @@ mod access;
 mod analysed;
 mod built;
 mod built_module;
+mod call_queries;
 mod callers;
 mod compiled;
 mod instrumented;
@@ -43,7 +44,9 @@ pub fn link_unit(job: &LinkJob<'_>) -> Result<LinkOutput, Error> {
     let analysed = prepared.analyse();
     let mut warnings = job.options.asked.idle();
     warnings.extend(selected::warnings(&analysed.program, &job.options));
-    let mut output = analysed.plan()?.build(job)?.write()?;
+    let planned = analysed.plan()?;
+    warnings.extend(call_queries::warnings(&planned.planned.call_queries));
+    let mut output = planned.build(job)?.write()?;
     output.warnings.splice(..0, warnings);
     output.warnings.extend(compiled::left_unsaid(&marks, &job.options.asked.asked_of_links()));
     if !job.options.method.is_none() {

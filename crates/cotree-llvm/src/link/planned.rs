@@ -1,6 +1,7 @@
 //! Third stage: plans the unit and assigns its counters.
 
 use super::analysed::AnalysedUnit;
+use super::call_queries;
 use super::job::Setting;
 use super::prepared::{Prepared, affine_variables, hints};
 use super::signals::Handlers;
@@ -9,8 +10,9 @@ use crate::extract;
 use crate::lower::{self, Access, Layer, MethodPart, Recording};
 use crate::profile_use::UsedProfile;
 use cotree_core::facts::ProgramMap;
-use cotree_core::ids::FunctionId;
+use cotree_core::ids::{FunctionId, Word};
 use cotree_core::method::MethodPlan;
+use cotree_core::method::events::call_queries::CallQueries;
 use cotree_core::unit::{Layout, UnitFacts, UnitPlan};
 use cotree_profile::weights::Weights;
 use std::ops::Range;
@@ -43,6 +45,10 @@ pub(super) struct PlannedProgram<'a> {
     pub(super) used: Option<UsedProfile>,
     pub(super) plan: UnitPlan,
     pub(super) layout: Layout,
+    /// The calls that the program asks about.
+    pub(super) call_queries: CallQueries,
+    /// For each line that it asks about, the words that say which activations of its calls are the outermost ones.
+    pub(super) asked_lines: Vec<Vec<Word>>,
 }
 
 impl<'a> AnalysedUnit<'a> {
@@ -60,6 +66,7 @@ impl<'a> AnalysedUnit<'a> {
             _ => None,
         };
         let previous = weights.iter().flat_map(|w| program.functions().map(|(module, f)| w.of(&module.name, f)));
+        let call_queries = call_queries::find(&setting, &modules, &program)?;
         let facts = UnitFacts {
             hints: hints(&modules),
             variables: affine_variables(&modules),
@@ -70,9 +77,21 @@ impl<'a> AnalysedUnit<'a> {
             previous: previous.collect(),
             preemptible: setting.shared || setting.link.is_none(),
             queried: queries_events(&setting, &modules),
+            queried_calls: call_queries.by_function(program.functions().count()),
             program: &program,
         };
         let plan = UnitPlan::of(&facts, options.method, options.choices(setting.shared), options.verify())?;
+        let asked_lines = match &plan.method {
+            MethodPlan::Events(unit) => call_queries.words(unit),
+            _ => None,
+        };
+        let unmeasured =
+            || Error::Internal { module: program.name.clone(), reason: "a call is asked for, and not measured".into() };
+        let asked_lines = match (asked_lines, call_queries.calls.is_empty()) {
+            (Some(lines), _) => lines,
+            (None, true) => Vec::new(),
+            (None, false) => return Err(unmeasured()),
+        };
         let layout = plan.layout();
         let words = layout.counter_count + layout.cache_count;
         if words > MOST_COUNTERS {
@@ -81,8 +100,20 @@ impl<'a> AnalysedUnit<'a> {
         }
         let far = access == Access::Segment && words >= MOST_IN_SEGMENT;
         let access = if far { Access::ThreadInExecutable } else { access };
-        let planned =
-            PlannedProgram { setting, program, foreign, resolving, handlers, access, weights, used, plan, layout };
+        let planned = PlannedProgram {
+            setting,
+            program,
+            foreign,
+            resolving,
+            handlers,
+            access,
+            weights,
+            used,
+            plan,
+            layout,
+            call_queries,
+            asked_lines,
+        };
         Ok(PlannedUnit { modules, planned })
     }
 }
@@ -100,6 +131,7 @@ impl PlannedProgram<'_> {
             registers_at_calls: self.setting.link.is_some() && lower::registers_at_calls(&self.plan.method),
             limits: self.limits(),
             targets: self.targets(),
+            asked_lines: &self.call_queries.line_of,
         }
     }
 

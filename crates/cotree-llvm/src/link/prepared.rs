@@ -38,6 +38,8 @@ impl Prepared {
         if !options.method.is_none() {
             lower::strip_attributes(&module, defined);
             lower::make_calls_of_builtin_jumps(&mut module);
+        } else {
+            lower::answer_no_call_queries(&module);
         }
         // Notes stand at instructions: nothing may replace these any more.
         coverage::take_counters(&mut module, options.asked.mcdc == Some(true))?;

@@ -69,7 +69,7 @@ impl PlannedProgram<'_> {
         registers: &RegisterTable,
         thread_word_counters: &[u64],
     ) -> Result<Vec<u8>, Error> {
-        let Self { setting, program, handlers, access, plan, layout, .. } = self;
+        let Self { setting, program, handlers, access, plan, layout, asked_lines, .. } = self;
         let map = BinaryMap { program, plan, code, threaded: access != Access::Direct };
         unit_object::write(&UnitParts {
             map: &map,
@@ -83,6 +83,7 @@ impl PlannedProgram<'_> {
             trace_ring: setting.options.asked.trace_ring.unwrap_or(0),
             trace_off: setting.options.asked.trace_off == Some(true),
             event_limits: setting.options.events().limits,
+            asked_lines: &asked_lines,
             file_pattern: setting.options.asked.profile_file.as_deref().and_then(Path::to_str),
         })
     }

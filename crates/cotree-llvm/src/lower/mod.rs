@@ -6,6 +6,7 @@
 mod affine;
 mod attributes;
 mod builtin_jumps;
+mod call_queries;
 mod callsites;
 mod code;
 mod counters;
@@ -22,6 +23,7 @@ mod unit;
 
 pub(crate) use attributes::strip as strip_attributes;
 pub(crate) use builtin_jumps::make_calls as make_calls_of_builtin_jumps;
+pub(crate) use call_queries::answer_nothing as answer_no_call_queries;
 pub(crate) use callsites::{SEVERAL, fault_numbers};
 pub(crate) use counters::{COUNTERS, SLAB};
 pub use layer::Layer;
@@ -69,6 +71,7 @@ fn lower_functions(
     unit: &Unit<'_>,
     first: First,
 ) -> Result<(), Error> {
+    call_queries::lower(module, extracted, unit.asked_lines.get(first.call_query..).unwrap_or_default());
     let calls = callsites::number(module, extracted, first);
     let functions = extracted.facts.functions.iter().zip(&extracted.handles).zip(layers);
     for (number, (((function, handles), layers), calls)) in (first.function..).zip(functions.zip(&calls)) {

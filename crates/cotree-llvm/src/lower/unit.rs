@@ -55,6 +55,8 @@ pub struct Unit<'a> {
     pub limits: Option<Limits>,
     /// Indirect calls whose targets are counted.
     pub targets: Option<Targets<'a>>,
+    /// For each call that asks what others have led to, in unit order, the number of the line that it asks about.
+    pub asked_lines: &'a [usize],
 }
 
 impl Unit<'_> {
@@ -74,4 +76,6 @@ pub struct First {
     pub probe: u16,
     /// The number of instructions that may fault.
     pub fault: u32,
+    /// The number of its first call that asks what others have led to.
+    pub call_query: usize,
 }

@@ -90,6 +90,7 @@ impl Seen {
             resolving: &[false],
             limits: None,
             targets: None,
+            asked_lines: &[],
             registers_at_calls: false,
         };
         lower(&mut self.module, &self.extracted, &layers, &unit, First::default()).expect("every probe has code");

@@ -59,6 +59,7 @@ fn instrument(body: &str, access: Access, level: Level) -> String {
         resolving: &vec![true; plans.len()],
         limits: None,
         targets: None,
+        asked_lines: &[],
         registers_at_calls: false,
     };
     lower(&mut module, &extracted, &layers, &unit, First::default()).expect("every probe has code");
@@ -155,6 +156,7 @@ fn entries_tell_whose_thread_it_is() {
         resolving: &[false],
         limits: None,
         targets: None,
+        asked_lines: &[],
         registers_at_calls: false,
     };
     lower(
@@ -294,6 +296,7 @@ fn count_at(body: &str, places: &[Place]) -> Result<String, Error> {
         resolving: &[false],
         limits: None,
         targets: None,
+        asked_lines: &[],
         registers_at_calls: false,
     };
     lower(&mut module, &extracted, &layers, &unit, First::default())?;

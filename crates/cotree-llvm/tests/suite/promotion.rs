@@ -56,6 +56,7 @@ fn instrumented(body: &str, promoted: bool, interruptible: bool) -> (String, Cou
         resolving: &[false],
         limits: None,
         targets: None,
+        asked_lines: &[],
         registers_at_calls: false,
     };
     lower(&mut module, &extracted, &layers, &unit, First::default()).expect("every probe has code");

@@ -104,4 +104,13 @@ pub struct UnitDescriptor {
     /// The pattern for the names of profiles that was built in, NUL-terminated, which holds where the environment has
     /// none; null: there is none.
     pub file_pattern: *const core::ffi::c_char,
+    /// The first of the words of a slab that keep what the sums of outermost activations were when the thread began,
+    /// one for each of [`Self::outermost_sums`]; 0: the program asks for nothing while it runs.
+    pub outermost_bases: u64,
+    /// How many lines there are whose calls the program asks about.
+    pub queried_lines: u64,
+    /// Per such line, and one more: where its part of `queried_words` begins.
+    pub queried_index: *const u32,
+    /// The outermost activations of which calls count for each line: numbers of their words.
+    pub queried_words: *const u32,
 }

@@ -35,6 +35,8 @@ const struct {
     uint64_t call_sums, handler_words;
     uint64_t outermost_words, outermost_count, outermost_sums, most_hidden, addressee_word;
     const char *file_pattern;
+    uint64_t outermost_bases, queried_lines;
+    const uint32_t *queried_index, *queried_words;
 } __cotree_unit __attribute__((visibility("hidden"))) = {
     2, UNIT_THREADED, {0xAB, 1, 2, 3}, __cotree_counters, COUNTERS, 256, UNIT_NAME, UNIT_EXECUTABLE, UNIT_CACHES > 0, UNIT_CACHES, 0, 0, 0, 0,
     UNIT_PATH_WORDS, 0, 1, THREAD_WORD_COUNTER > 0, &thread_word_counters};

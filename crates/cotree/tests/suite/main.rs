@@ -27,6 +27,7 @@ mod damaged_bitcode;
 mod drivers;
 mod edited;
 mod endings;
+mod event_call_queries;
 mod event_calls;
 mod event_faults;
 mod event_queries;

@@ -28,6 +28,7 @@
 //! **Two counters.** Increments may be negative. Those are added to a counter of their own, so that neither ever
 //! wraps: the count is the difference.
 
+pub mod call_queries;
 pub mod call_sums;
 mod error;
 mod graph;

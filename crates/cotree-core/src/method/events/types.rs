@@ -63,6 +63,9 @@ pub struct EventWords {
     /// The first of those that say which activations are the outermost ones, and how many there are. As many words as
     /// [`hidden_words`] says follow.
     pub outermost: Option<(u64, u64)>,
+    /// The first of those that keep what the sums of outermost activations were when the thread began, if the unit is
+    /// queried.
+    pub bases: Option<u64>,
 }
 
 /// How many words keep what of so many words about outermost activations means nothing while signal handlers run: one
@@ -95,7 +98,8 @@ impl UnitEventPlan {
             words.take(hidden_words(outermost));
             (first, outermost)
         });
-        EventWords { queries, handlers, outermost }
+        let bases = outermost.filter(|_| self.queried).map(|(_, outermost)| words.take(outermost * kinds));
+        EventWords { queries, handlers, outermost, bases }
     }
 }
 

@@ -117,7 +117,9 @@ impl Callees {
         let fits = |&(caller, call): &(FunctionId, CallId)| {
             let facts = planner.facts_of(caller.index());
             let jumps = jumps[caller.index()][call];
-            call_fits(facts, call) && !jumps && !(measured && facts.calls[call].terminator)
+            // What a call has led to is known to the program only where its callee returns with nothing lacking.
+            let asked = planner.asks_for_call(caller.index(), call);
+            call_fits(facts, call) && !jumps && !(measured && (asked || facts.calls[call].terminator))
         };
         let adjusted = (0..planner.len()).map(|callee| {
             let stays = may_adjust(planner.facts_of(callee)) && !jumps[callee].contains(&true);

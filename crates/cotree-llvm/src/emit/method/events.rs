@@ -25,5 +25,8 @@ pub(super) fn describe(unit: &UnitEventPlan, layout: &Layout, mut put: impl FnMu
         put(offset_of!(UnitDescriptor, outermost_sums), &sums.to_le_bytes());
         put(offset_of!(UnitDescriptor, most_hidden), &((hidden_words(count) - 1) / 2).to_le_bytes());
     }
+    if let MethodTables::Events(EventWords { bases: Some(first), .. }) = &layout.tables {
+        put(offset_of!(UnitDescriptor, outermost_bases), &first.to_le_bytes());
+    }
     put(offset_of!(UnitDescriptor, query_words), &layout.tables.queries().unwrap_or(0).to_le_bytes());
 }

@@ -292,7 +292,6 @@ macro_rules! vfork_hook {
 pub(crate) use vfork_hook;
 
 /// `answer!("symbol", 0)`: a hidden function that does nothing but to give this number.
-#[cfg(feature = "counters-alone")]
 macro_rules! answer {
     ($symbol:literal, $answer:literal) => {
         core::arch::global_asm!(
@@ -308,5 +307,4 @@ macro_rules! answer {
         );
     };
 }
-#[cfg(feature = "counters-alone")]
 pub(crate) use answer;

@@ -3,6 +3,7 @@
 
 use crate::arch::entries::answer;
 
+answer!("cotree_event_call_count", "0");
 answer!("cotree_event_count", "0");
 // The kind is not counted.
 answer!("cotree_event_limit", "1");

@@ -51,6 +51,7 @@ impl Recorder for CallSums {
             && let Some(totals) = Totals::of(|| unit::slab_of(thread_pointer))
         {
             Outermost::of(totals.words).forget_all();
+            Outermost::of(totals.words).begin_sums();
         }
     }
 
@@ -76,6 +77,7 @@ impl Recorder for CallSums {
                 if let Some(totals) = Totals::of(|| slab) {
                     totals.forget();
                     Outermost::of(totals.words).forget_dead();
+                    Outermost::of(totals.words).begin_sums();
                 }
             });
         }

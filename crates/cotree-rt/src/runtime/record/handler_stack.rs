@@ -95,6 +95,11 @@ impl HandlerStack {
         Some((own, self.handler(own) + 1))
     }
 
+    /// The first of the words that are kept for the handler that has so many around it.
+    pub fn kept_of(self, depth: u64) -> u64 {
+        self.handler(depth) + 1
+    }
+
     /// The first words of the handlers that run.
     pub fn each(self, mut visit: impl FnMut(u64)) {
         (0..self.depth()).for_each(|depth| visit(self.handler(depth) + 1));

@@ -27,6 +27,8 @@ mod absent;
 #[cfg(not(feature = "counters-alone"))]
 mod addressees;
 #[cfg(not(feature = "counters-alone"))]
+mod call_queries;
+#[cfg(not(feature = "counters-alone"))]
 mod call_sums;
 pub mod counters;
 mod dispatch;

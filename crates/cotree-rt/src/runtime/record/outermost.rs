@@ -7,6 +7,7 @@
 //! under way ([`HiddenWord`]). In a forked child everything is that was under way in the parent.
 
 use super::Activation;
+use super::handler_stack::HandlerStack;
 use super::slab_words::SlabWords;
 use crate::arch::registers::Caller;
 use crate::arch::threads::thread_pointer;
@@ -57,6 +58,37 @@ impl Outermost {
         (0..kinds).map(move |kind| {
             (descriptor.outermost_sums + number * kinds + kind, self.words.read(descriptor.event_words + 2 * kind))
         })
+    }
+
+    /// How many events of a kind there have been in the outermost activations of a word so far, since the thread began.
+    ///
+    /// What is under way counts up to now, or to where a signal handler has interrupted it.
+    pub fn events_so_far(self, number: u64, kind: u64) -> u64 {
+        let descriptor = unit::descriptor();
+        let kinds = u64::from(descriptor.event_kinds.count_ones());
+        let now = self.words.read(descriptor.event_words + 2 * kind);
+        let sum = self.words.read(descriptor.outermost_sums + number * kinds + kind);
+        let mut events = sum.wrapping_sub(self.words.read(descriptor.outermost_bases + number * kinds + kind));
+        for hidden in 0..self.words.read(Self::hidden(HiddenWord::COUNT)).min(descriptor.most_hidden) {
+            let word = self.words.read(Self::hidden(HiddenWord::FIRST + 2 * hidden));
+            if word & 0xFFFF_FFFF == number {
+                let kept = HandlerStack::new(self.words, kinds).kept_of(word >> 32);
+                events = events.wrapping_add(self.words.read(kept + kind));
+            }
+        }
+        // A handler may come between the instructions that take the counter away, or add it, and the one that says so.
+        let is_open = self.get(number) & OUTERMOST != 0 || events.cast_signed() < 0;
+        if is_open { events.wrapping_add(now) } else { events }
+    }
+
+    /// The slab's thread begins: what its sums are now is not its own.
+    pub fn begin_sums(self) {
+        let descriptor = unit::descriptor();
+        if descriptor.outermost_bases != 0 {
+            for sum in 0..Self::count() * u64::from(descriptor.event_kinds.count_ones()) {
+                self.words.write(descriptor.outermost_bases + sum, self.words.read(descriptor.outermost_sums + sum));
+            }
+        }
     }
 
     /// The words whose outermost activation has, or had, the frame.

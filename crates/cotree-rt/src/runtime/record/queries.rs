@@ -49,7 +49,7 @@ impl Recorder for Queries {
 
 /// A kind of events in the slab of a thread.
 #[derive(Clone, Copy)]
-struct EventWords {
+pub struct EventWords {
     slab: *mut u64,
     /// The place of the kind among those that are counted.
     index: usize,
@@ -58,7 +58,7 @@ struct EventWords {
 impl EventWords {
     /// The kind of this number in the calling thread's slab, if it is counted, and exactly: where not even memory for a
     /// profile can be had, threads have no slabs of their own, and nobody looks after activations that end early.
-    fn own(number: c_int) -> Option<Self> {
+    pub fn own(number: c_int) -> Option<Self> {
         if unit::is_queried() { Self::of(unit::own_slab(), number) } else { None }
     }
 
@@ -68,6 +68,11 @@ impl EventWords {
         let counted = current::active() && (0..64).contains(&number) && kinds >> number & 1 == 1;
         let index = (kinds & !(u64::MAX << (number & 63))).count_ones() as usize;
         counted.then_some(Self { slab, index })
+    }
+
+    /// The slab, and the place of the kind among those that are counted.
+    pub fn place(self) -> (*mut u64, u64) {
+        (self.slab, self.index as u64)
     }
 
     /// All that are counted.

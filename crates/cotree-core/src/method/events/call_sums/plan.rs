@@ -28,13 +28,16 @@ pub(in crate::method::events) fn plan_unit(
             keys.push(CallSumKey::default());
             continue;
         }
-        let form = |call: &Call| {
+        let form = |(call_id, call): (CallId, &Call)| {
             let entered = graph.entered(number, call);
             if call.must_tail {
                 CallForm::Unmeasured
             } else if call.is_marker() || (entered.functions.is_empty() && !entered.unknown) {
                 CallForm::External
-            } else if !entered.unknown && entered.functions.iter().all(|&callee| constant[callee]) {
+            } else if !entered.unknown
+                && entered.functions.iter().all(|&callee| constant[callee])
+                && !planner.asks_for_call(number, call_id)
+            {
                 CallForm::Counted
             } else {
                 CallForm::Summed
@@ -45,7 +48,7 @@ pub(in crate::method::events) fn plan_unit(
         keys.push(CallSumKey {
             measured: false,
             outermost: false,
-            calls: function.calls.iter().map(form).collect(),
+            calls: function.calls.numbered().map(form).collect(),
             returned: (0..kinds).map(returned).collect(),
         });
     }
@@ -70,7 +73,9 @@ pub(in crate::method::events) fn plan_unit(
             let entered = graph.entered(number, facts);
             let again = components.leads_back(number, entered.functions, entered.unknown);
             let complete = key.returned.iter().all(|calls| calls[call] == 0);
-            if key.outermost && again && complete && !facts.returns_twice && key.calls[call] == CallForm::Summed {
+            let asked = planner.asks_for_call(number, call);
+            let kept = asked || (key.outermost && again);
+            if kept && complete && !facts.returns_twice && key.calls[call] == CallForm::Summed {
                 key.calls[call] = CallForm::Outermost;
             }
         }
@@ -136,6 +141,7 @@ fn place(function: &Function, plan: &mut EventPlan, counters: &FunctionCounters,
             first.entry(Place::After(call)).or_default().push(outermost(OutermostStep::Again, own));
         }
     }
+    plan.own_frame |= counters.outermost_calls.iter().any(Option::is_some);
     let calls = counters.calls.iter().zip(&counters.outermost_calls);
     for ((call, facts), (counters, outermost_call)) in function.calls.numbered().zip(calls) {
         let Some(counters) = counters else { continue };
