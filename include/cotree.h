@@ -86,6 +86,12 @@ extern unsigned long long cotree_event_count_total(int kind) __attribute__((weak
  * 0: done. 1: this kind is not counted, or the process has no profile. 2: built without --event-limit. Safe in signal handlers. */
 extern int cotree_event_limit(int kind, unsigned long long n, void (*callback)(void)) __attribute__((weak));
 
+/* As cotree_event_limit, of what all threads have had together in the code of all link units, as
+ * cotree_event_count_total has it: calls back once, in the thread that finds it, at its first safe point. Until then
+ * other threads may get as far as their next safe points. There is one such limit per kind, beside those of threads. Link units without --event-limit
+ * have no safe points: what they count is found at those of others. */
+extern int cotree_event_limit_total(int kind, unsigned long long n, void (*callback)(void)) __attribute__((weak));
+
 /* Without a runtime the functions are null. */
 #define cotree_dump(path) (cotree_dump ? cotree_dump(path) : 1)
 #define cotree_reset() (cotree_reset ? cotree_reset() : (void)0)
@@ -97,11 +103,14 @@ extern int cotree_event_limit(int kind, unsigned long long n, void (*callback)(v
 #define cotree_event_count_total(kind) (cotree_event_count_total ? cotree_event_count_total(kind) : 0ULL)
 #define cotree_event_call_count(kind, line) (cotree_event_call_count ? cotree_event_call_count(kind, line) : 0ULL)
 #define cotree_event_limit(kind, n, callback) (cotree_event_limit ? cotree_event_limit(kind, n, callback) : 1)
+#define cotree_event_limit_total(kind, n, callback) \
+  (cotree_event_limit_total ? cotree_event_limit_total(kind, n, callback) : 1)
 #else
 #define cotree_event_count(kind) ((void)(kind), 0ULL)
 #define cotree_event_count_total(kind) ((void)(kind), 0ULL)
 #define cotree_event_call_count(kind, line) ((void)(kind), (void)(line), 0ULL)
 #define cotree_event_limit(kind, n, callback) ((void)(kind), (void)(n), (void)(callback), 1)
+#define cotree_event_limit_total(kind, n, callback) ((void)(kind), (void)(n), (void)(callback), 1)
 #endif
 
 #ifdef __cplusplus

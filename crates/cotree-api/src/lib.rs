@@ -165,6 +165,24 @@ pub fn event_limit(kind: EventKind, count: u64, callback: Option<extern "C" fn()
     }
 }
 
+/// In a build with `--profile events --event-limit`: calls back once when all threads together have had so many events
+/// of the kind, as [`event_count_total`] has them, in the thread that finds it, at its first safe point. There is one
+/// such limit per kind, beside those of [`event_limit`]; a new one takes the place of the old, and no callback
+/// removes it.
+///
+/// # Errors
+/// See [`NoLimit`].
+#[inline]
+pub fn event_limit_total(kind: EventKind, count: u64, callback: Option<extern "C" fn()>) -> Result<(), NoLimit> {
+    let Some(function) = runtime::event_limit_total() else { return Err(NoLimit::NotCounted) };
+    // SAFETY: the runtime's function takes two numbers and null or a function.
+    match unsafe { function(kind as i32, count, callback) } {
+        0 => Ok(()),
+        2 => Err(NoLimit::NotPlanned),
+        _ => Err(NoLimit::NotCounted),
+    }
+}
+
 /// In a build with `--profile trace`: this thread records what it does from here on. A build with `--trace-off` begins
 /// without; each thread speaks for itself.
 pub fn trace_start() {
@@ -274,6 +292,20 @@ mod runtime {
         unsafe { std::mem::transmute(address) }
     }
 
+    #[cfg(cotree)]
+    #[inline]
+    pub fn event_limit_total() -> Option<super::LimitFunction> {
+        let address: usize;
+        // SAFETY: as above.
+        unsafe {
+            asm!(".weak cotree_event_limit_total",
+                "mov {}, qword ptr [rip + cotree_event_limit_total@GOTPCREL]", out(reg) address,
+                options(nostack, pure, readonly));
+        }
+        // SAFETY: as above.
+        unsafe { std::mem::transmute(address) }
+    }
+
     // Nothing is left of a call in a build without cotree, which knows no such configuration.
     #[cfg(not(cotree))]
     #[inline]
@@ -290,6 +322,12 @@ mod runtime {
     #[cfg(not(cotree))]
     #[inline]
     pub fn event_limit() -> Option<super::LimitFunction> {
+        None
+    }
+
+    #[cfg(not(cotree))]
+    #[inline]
+    pub fn event_limit_total() -> Option<super::LimitFunction> {
         None
     }
 
@@ -335,6 +373,10 @@ mod runtime {
         None
     }
 
+    pub fn event_limit_total() -> Option<super::LimitFunction> {
+        None
+    }
+
     pub fn trace_start() -> Option<unsafe extern "C" fn()> {
         None
     }
@@ -353,6 +395,7 @@ mod tests {
         super::events(3);
         assert_eq!(super::event_count(super::EventKind::Loads), 0);
         assert_eq!(super::event_limit(super::EventKind::Loads, 7, None), Err(super::NoLimit::NotCounted));
+        assert_eq!(super::event_limit_total(super::EventKind::Loads, 7, None), Err(super::NoLimit::NotCounted));
         super::trace_start();
         super::trace_stop();
     }

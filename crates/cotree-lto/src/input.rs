@@ -82,7 +82,8 @@ fn elf_kind(data: &[u8]) -> ElfKind {
 /// Names that decide how counters must be kept: code that refers to one of these may run code on a second thread, move
 /// between stacks, use the segment register, install signal handlers, or ask for events.
 pub fn matters(name: &[u8]) -> bool {
-    const NAMES: [&[u8]; 21] = [
+    const NAMES: [&[u8]; 22] = [
+        b"cotree_event_limit_total",
         b"cotree_event_call_count",
         b"cotree_event_count",
         b"cotree_event_count_total",

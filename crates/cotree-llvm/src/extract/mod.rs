@@ -137,8 +137,13 @@ pub(crate) fn extract_with(
 }
 
 /// The functions by which programs ask for events.
-const QUERIES: [&CStr; 4] =
-    [c"cotree_event_call_count", c"cotree_event_count", c"cotree_event_count_total", c"cotree_event_limit"];
+const QUERIES: [&CStr; 5] = [
+    c"cotree_event_call_count",
+    c"cotree_event_count",
+    c"cotree_event_count_total",
+    c"cotree_event_limit",
+    c"cotree_event_limit_total",
+];
 
 /// Is it the name of such a function?
 pub(crate) fn queries_events(symbol: &str) -> bool {

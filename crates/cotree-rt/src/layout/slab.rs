@@ -20,8 +20,14 @@ impl QueryWord {
     pub const BASE: u64 = 1;
     /// Whom to call when the limit is reached.
     pub const CALLBACK: u64 = 2;
+    /// The limit that the thread has set itself, as [`Self::LIMIT`] has it, which is the earlier one of this and
+    /// [`Self::SHARE`].
+    pub const OWN: u64 = 3;
+    /// The thread's share of what is left to a limit of the whole process, as [`Self::LIMIT`] has it: 2^63 less the
+    /// count at which it is used up.
+    pub const SHARE: u64 = 4;
     /// How many there are.
-    pub const COUNT: u64 = 3;
+    pub const COUNT: u64 = 5;
 }
 
 /// Words of a slab that keep what signal handlers interrupt while they run, from

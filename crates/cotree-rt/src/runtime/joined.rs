@@ -1,14 +1,18 @@
 //! The link units that have joined this one.
 //!
-//! The executable has the registry of profiled shared libraries: `cotree_process_v2`, the one symbol that its runtime
+//! The executable has the registry of profiled shared libraries: `cotree_process_v3`, the one symbol that its runtime
 //! exports for them. The number changes with the interface between the two; a library of another version is on its own.
 
 use crate::arch::registers::FrameRegisters;
 use crate::layout::Flags;
 use core::ffi::c_int;
 use core::sync::atomic::AtomicPtr;
+#[cfg(all(feature = "shared-library", not(feature = "counters-alone")))]
+pub use side::executable;
 #[cfg(not(any(feature = "shared-library", feature = "static-executable")))]
 pub use side::while_closing;
+#[cfg(not(any(feature = "shared-library", feature = "counters-alone")))]
+pub use side::{EVENT_LIMIT, SHARE_USED_UP};
 #[cfg(not(feature = "shared-library"))]
 pub use side::{EVENT_TOTAL, events_of_unloaded, forget_unloaded};
 #[cfg(feature = "shared-library")]
@@ -38,7 +42,17 @@ pub struct Unit {
     pub traced: extern "C" fn() -> bool,
     /// How many events of a kind all its threads have had.
     pub event_total: extern "C" fn(kind: c_int) -> u64,
+    /// Changes the shares that its threads have of a limit: they are used up, gone, or so many events more. Gives the
+    /// unit's events if they are to be used up, and adds the number of shares.
+    pub event_shares: extern "C" fn(kind: c_int, share: u64, number: &mut u64) -> u64,
 }
+
+/// A share that is used up.
+#[cfg(not(feature = "counters-alone"))]
+pub const USED_UP: u64 = u64::MAX;
+/// There is no limit, and so no share.
+#[cfg(not(feature = "counters-alone"))]
+pub const NO_SHARES: u64 = u64::MAX - 1;
 
 /// The executable's list.
 #[repr(C)]
@@ -48,6 +62,10 @@ pub struct Process {
     leave: extern "C" fn(unit: &'static Unit) -> bool,
     /// [`Unit::event_total`] of all units.
     event_total: extern "C" fn(kind: c_int) -> u64,
+    /// Sets the limit of a kind: at so many events of all units, and whom to call.
+    pub event_limit: extern "C" fn(kind: c_int, events: u64, callback: usize),
+    /// A share of a kind is used up. Gives whom to call if the limit is reached.
+    pub share_used_up: extern "C" fn(kind: c_int) -> usize,
 }
 
 /// Whether any unit has joined this one.
@@ -115,8 +133,26 @@ mod side {
     }
 
     #[unsafe(no_mangle)]
-    static cotree_process_v2: Process =
-        Process { units: AtomicPtr::new(core::ptr::null_mut()), join, leave, event_total };
+    static cotree_process_v3: Process =
+        Process { units: AtomicPtr::new(core::ptr::null_mut()), join, leave, event_total, event_limit, share_used_up };
+
+    extern "C" fn event_limit(kind: c_int, events: u64, callback: usize) {
+        if let Some(limit) = EVENT_LIMIT.get() {
+            limit(kind, events, callback);
+        }
+    }
+
+    extern "C" fn share_used_up(kind: c_int) -> usize {
+        SHARE_USED_UP.get().map_or(0, |used_up| used_up(kind))
+    }
+
+    /// Sets the limit of a kind.
+    // SAFETY: a function pointer.
+    pub static EVENT_LIMIT: Late<fn(c_int, u64, usize)> = unsafe { Late::new() };
+
+    /// Shares out what is left, or gives whom to call.
+    // SAFETY: a function pointer.
+    pub static SHARE_USED_UP: Late<fn(c_int) -> usize> = unsafe { Late::new() };
 
     extern "C" fn event_total(kind: c_int) -> u64 {
         EVENT_TOTAL.get().map_or(0, |total| total(kind))
@@ -127,13 +163,13 @@ mod side {
     pub static EVENT_TOTAL: Late<fn(c_int) -> u64> = unsafe { Late::new() };
 
     pub fn units() -> *mut Unit {
-        cotree_process_v2.units.load(Ordering::Acquire)
+        cotree_process_v3.units.load(Ordering::Acquire)
     }
 
     extern "C" fn join(unit: &'static Unit) {
         let _held = thread::lock();
         unit.next.store(units(), Ordering::Release);
-        cotree_process_v2.units.store(core::ptr::from_ref(unit).cast_mut(), Ordering::Release);
+        cotree_process_v3.units.store(core::ptr::from_ref(unit).cast_mut(), Ordering::Release);
         thread::with_stacks().for_each(|(index, pointer)| (unit.thread_starts)(index, pointer));
     }
 
@@ -143,7 +179,7 @@ mod side {
             return false;
         }
         let _held = thread::lock();
-        let mut link = &cotree_process_v2.units;
+        let mut link = &cotree_process_v3.units;
         loop {
             let at = link.load(Ordering::Acquire);
             // SAFETY: a unit on the list.
@@ -171,14 +207,15 @@ mod side {
     use crate::runtime::joined::{Process, Unit};
     use core::ffi::c_int;
 
-    weak!(process = "cotree_process_v2");
+    weak!(process = "cotree_process_v3");
 
     /// A library knows only itself.
     pub fn units() -> *mut Unit {
         core::ptr::null_mut()
     }
 
-    fn executable() -> Option<&'static Process> {
+    /// The executable, if it is profiled.
+    pub fn executable() -> Option<&'static Process> {
         // SAFETY: the symbol is a Process wherever it is defined.
         process().map(|process| unsafe { process.cast::<Process>().as_ref() })
     }

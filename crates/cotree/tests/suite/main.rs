@@ -30,6 +30,7 @@ mod endings;
 mod event_call_queries;
 mod event_calls;
 mod event_faults;
+mod event_limits_total;
 mod event_queries;
 mod events_in_rust;
 mod exclusions;

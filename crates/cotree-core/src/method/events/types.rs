@@ -49,9 +49,9 @@ pub fn counters_of(kind: usize) -> [Counter; 2] {
     [Counter::new(2 * kind), Counter::new(2 * kind + 1)]
 }
 
-/// Words of a slab that serve queries of one kind, beside its counters: a limit, what the thread began with, and whom
-/// to call.
-pub const QUERY_WORDS: u64 = 3;
+/// Words of a slab that serve queries of one kind, beside its counters: where the next limit is, what the thread began
+/// with, whom to call, its own limit, and its share of the limit of all threads.
+pub const QUERY_WORDS: u64 = 5;
 
 /// Words of a slab that are no counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

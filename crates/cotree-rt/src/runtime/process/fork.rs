@@ -9,6 +9,8 @@ use crate::arch::registers::Caller;
 use crate::runtime::file::current;
 use crate::runtime::os::call::call;
 use crate::runtime::os::sys;
+#[cfg(not(feature = "counters-alone"))]
+use crate::runtime::process::totals;
 use crate::runtime::process::{counting, end, stop, units, vm_children};
 use crate::runtime::stack::walk::Walk;
 use crate::runtime::thread;
@@ -103,6 +105,8 @@ fn begin(interrupted: impl FnOnce() -> bool) -> bool {
     vm_children::after_fork();
     end::after_fork();
     let own = thread::after_fork();
+    #[cfg(not(feature = "counters-alone"))]
+    totals::forget();
     units::forked(own.unwrap_or(0), interrupted());
     true
 }

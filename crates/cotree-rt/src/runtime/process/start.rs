@@ -8,6 +8,8 @@ use crate::runtime::joined;
 use crate::runtime::os::say;
 #[cfg(feature = "shared-library")]
 use crate::runtime::process::this_unit::THIS;
+#[cfg(not(feature = "counters-alone"))]
+use crate::runtime::process::totals;
 #[cfg(not(feature = "shared-library"))]
 use crate::runtime::process::{counting, dispositions, handlers, jumps, sanitizers, signals};
 use crate::runtime::process::{end, fork, units};
@@ -91,6 +93,8 @@ unsafe fn start(environment: Environment) {
 /// Tells lower floors what they call of higher ones.
 fn register() {
     marks::RECORDING.set(units::is_recording_at);
+    #[cfg(not(feature = "counters-alone"))]
+    totals::register();
     #[cfg(not(feature = "shared-library"))]
     {
         counting::PENDING_JUMP_ENDED.set(jumps::ended);

@@ -33,6 +33,7 @@ pub static THIS: Unit = Unit {
     handler_ends,
     traced,
     event_total,
+    event_shares,
 };
 
 #[cfg(not(feature = "counters-alone"))]
@@ -42,6 +43,16 @@ extern "C" fn event_total(kind: c_int) -> u64 {
 
 #[cfg(feature = "counters-alone")]
 extern "C" fn event_total(_kind: c_int) -> u64 {
+    0
+}
+
+#[cfg(not(feature = "counters-alone"))]
+extern "C" fn event_shares(kind: c_int, share: u64, number: &mut u64) -> u64 {
+    record::change_shares(kind, share, number)
+}
+
+#[cfg(feature = "counters-alone")]
+extern "C" fn event_shares(_kind: c_int, _share: u64, _number: &mut u64) -> u64 {
     0
 }
 

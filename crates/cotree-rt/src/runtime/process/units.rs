@@ -135,6 +135,16 @@ pub fn event_total(kind: c_int) -> u64 {
     of_units
 }
 
+/// Changes the shares of a kind in all units; see [`Unit::event_shares`]. It gives the events of all units, also of
+/// those that have no shares, where shares are to be used up.
+#[cfg(not(feature = "counters-alone"))]
+pub fn event_shares(kind: c_int, share: u64, number: &mut u64) -> u64 {
+    let of_units = units().map(|unit| (unit.event_shares)(kind, share, number)).fold(0, u64::wrapping_add);
+    #[cfg(not(feature = "shared-library"))]
+    let of_units = of_units.wrapping_add(joined::events_of_unloaded(kind));
+    of_units
+}
+
 /// All counters zero.
 pub fn clear() {
     #[cfg(not(feature = "shared-library"))]

@@ -48,12 +48,14 @@ mod recorder;
 #[cfg(not(feature = "counters-alone"))]
 mod registers;
 #[cfg(not(feature = "counters-alone"))]
+mod shares;
+#[cfg(not(feature = "counters-alone"))]
 mod slab_words;
 mod table;
 #[cfg(not(feature = "counters-alone"))]
 mod trace;
 
 #[cfg(not(feature = "counters-alone"))]
-pub use queries::total as total_of_events;
+pub use queries::{NEVER, SHARE_USED_UP, change_shares, may_be_limited, total as total_of_events};
 pub use recorder::{Activation, Child, Recorder};
 pub use table::*;

@@ -6,12 +6,15 @@
 //! [`QueryWord::BASE`]. A debugger has a limit of its own ([`Debugger`]). All words are zero in a fresh slab, in that
 //! of a forked child, too, whose counts begin anew.
 
-use super::Recorder;
+use super::recorder::{Child, Recorder};
+use super::shares;
 use crate::arch::entries::entry;
 use crate::arch::registers::Caller;
 use crate::arch::stubs::safe_points;
 use crate::layout::QueryWord;
 use crate::runtime::file::current;
+use crate::runtime::joined::{NO_SHARES, USED_UP};
+use crate::runtime::os::late::Late;
 use crate::runtime::{slabs, unit};
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering::Relaxed};
@@ -31,9 +34,15 @@ impl Recorder for Queries {
     fn thread_starts(_thread: usize, thread_pointer: u64) {
         if unit::threaded() && unit::is_queried() {
             let slab = unit::slab_of(thread_pointer);
+            let _held = shares::lock();
             (0..unit::descriptor().event_kinds.count_ones() as usize)
                 .for_each(|index| EventWords { slab, index }.begin());
         }
+    }
+
+    /// The child has no limits.
+    fn forked(_child: &Child) {
+        shares::forget();
     }
 
     fn clear() {
@@ -75,6 +84,12 @@ impl EventWords {
         (self.slab, self.index as u64)
     }
 
+    /// The number of the kind (`cotree.h`).
+    fn number(self) -> c_int {
+        let kinds = unit::descriptor().event_kinds;
+        (0..64).filter(|&number| kinds >> number & 1 == 1).nth(self.index).unwrap_or(0)
+    }
+
     /// All that are counted.
     fn all() -> impl Iterator<Item = Self> {
         let descriptor = unit::descriptor();
@@ -102,18 +117,27 @@ impl EventWords {
     }
 
     fn set(self, word: u64, value: u64) {
-        // SAFETY: a word of the slab, which belongs to a thread that is this one or does not run yet.
+        // SAFETY: a word of the slab. It belongs to a thread that is this one or does not run yet, or the lock of
+        // shares is held.
         unsafe { self.slab.add(self.word(word) as usize).write_volatile(value) };
     }
 
-    /// A thread begins.
+    /// The limit that is reached first is the one that generated code looks at. The lock of shares is held.
+    fn arm(self) {
+        self.set(QueryWord::LIMIT, self.get(QueryWord::OWN).max(self.get(QueryWord::SHARE)));
+    }
+
+    /// A thread begins. The lock of shares is held.
     fn begin(self) {
         if Debugger::watches(self) {
             Debugger::forget();
         }
-        self.set(QueryWord::LIMIT, 0);
+        self.set(QueryWord::OWN, 0);
         self.set(QueryWord::CALLBACK, 0);
         self.set(QueryWord::BASE, self.counted());
+        // A share that is used up: the first safe point gets more.
+        self.set(QueryWord::SHARE, if shares::are_given(self.number()) { at(self.counted()) } else { 0 });
+        self.arm();
     }
 
     /// Counters are zero.
@@ -150,7 +174,7 @@ impl EventWords {
             return;
         }
         let callback = self.get(QueryWord::CALLBACK) as usize;
-        let limit = self.get(QueryWord::LIMIT);
+        let limit = self.get(QueryWord::OWN);
         let at = (1u64 << 63).wrapping_sub(limit).wrapping_sub(self.get(QueryWord::BASE));
         let (at, callback) = if limit == 0 { (0, 0) } else { (at, callback) };
         DEBUGGER.program_at.store(at, Relaxed);
@@ -169,24 +193,35 @@ impl EventWords {
 
     /// Sets the limit: it is reached at that many events of the thread.
     fn limit(self, events: u64, callback: usize) {
-        // A handler that comes in between finds none.
-        self.set(QueryWord::LIMIT, 0);
+        let _held = shares::lock();
         self.set(QueryWord::CALLBACK, callback as u64);
-        let at = self.get(QueryWord::BASE).wrapping_add(events);
-        // More than there ever will be.
-        if callback != 0 && events < NEVER {
-            self.set(QueryWord::LIMIT, (1u64 << 63).wrapping_sub(at));
-        }
+        let is_one = callback != 0 && events < NEVER;
+        self.set(QueryWord::OWN, if is_one { at(self.get(QueryWord::BASE).wrapping_add(events)) } else { 0 });
+        self.arm();
+    }
+
+    /// Whether the limit in a word has been reached.
+    fn is_reached(self, word: u64) -> bool {
+        let limit = self.get(word);
+        limit != 0 && self.counted().wrapping_add(limit).cast_signed() < 0
     }
 
     /// Removes the limit if it has been reached, and gives the callback.
     fn take_reached(self) -> Option<usize> {
-        let limit = self.get(QueryWord::LIMIT);
-        if limit == 0 || self.counted().wrapping_add(limit).cast_signed() >= 0 {
-            return None;
+        if !self.is_reached(QueryWord::OWN) {
+            let used_up = self.is_reached(QueryWord::SHARE);
+            return SHARE_USED_UP
+                .get()
+                .filter(|_| used_up)
+                .map(|ask| ask(self.number()))
+                .filter(|&callback| callback != 0);
         }
         let callback = self.get(QueryWord::CALLBACK);
-        self.set(QueryWord::LIMIT, 0);
+        {
+            let _held = shares::lock();
+            self.set(QueryWord::OWN, 0);
+            self.arm();
+        }
         if Debugger::watches(self) { Some(self.take_reached_of_both()) } else { Some(callback as usize) }
     }
 
@@ -212,8 +247,53 @@ pub fn total(kind: c_int) -> u64 {
     total
 }
 
+/// Makes all shares of a kind ones of so many events more, [`USED_UP`], or [`NO_SHARES`]. Gives the events of the unit,
+/// of which no share was used when they were read, and adds the number of shares.
+pub fn change_shares(kind: c_int, share: u64, number: &mut u64) -> u64 {
+    if unit::descriptor().event_limits == 0 {
+        return if share == USED_UP { total(kind) } else { 0 };
+    }
+    let _held = shares::lock();
+    let mut events = 0u64;
+    slabs::each(|slab| {
+        let Some(words) = EventWords::of(slab, kind) else { return };
+        *number += 1;
+        let word = match share {
+            NO_SHARES => 0,
+            USED_UP => {
+                let counted = words.counted();
+                events = events.wrapping_add(counted);
+                at(counted)
+            }
+            more => words.get(QueryWord::SHARE).wrapping_sub(more),
+        };
+        words.set(QueryWord::SHARE, word);
+        words.arm();
+    });
+    shares::set_given(kind, share != NO_SHARES);
+    events
+}
+
 /// More events than there ever will be.
-const NEVER: u64 = 1 << 62;
+pub const NEVER: u64 = 1 << 62;
+
+/// The word of a limit that is reached at this count.
+fn at(counted: u64) -> u64 {
+    (1u64 << 63).wrapping_sub(counted)
+}
+
+/// Gives a thread that has used up its share of a kind more; or the callback, if the limit of the process is reached.
+// SAFETY: a function pointer.
+pub static SHARE_USED_UP: Late<fn(c_int) -> usize> = unsafe { Late::new() };
+
+/// What `cotree_event_limit` answers for a kind.
+pub fn may_be_limited(kind: c_int) -> c_int {
+    match EventWords::own(kind) {
+        None => 1,
+        Some(_) if unit::descriptor().event_limits == 0 => 2,
+        Some(_) => 0,
+    }
+}
 
 /// A debugger's limit: in one thread, of one kind. While there is one, the limit of the program is kept here, too.
 struct Debugger {
@@ -275,10 +355,8 @@ unsafe extern "C" fn count(kind: c_int, _caller: &Caller) -> u64 {
 }
 
 unsafe extern "C" fn limit(kind: c_int, events: u64, callback: usize, _caller: &Caller) -> c_int {
-    let Some(kind) = EventWords::own(kind) else { return 1 };
-    if unit::descriptor().event_limits == 0 {
-        return 2;
-    }
+    let answer = may_be_limited(kind);
+    let Some(kind) = EventWords::own(kind).filter(|_| answer == 0) else { return answer };
     if callback == stop_address() {
         kind.limit_of_debugger(events);
     } else {
