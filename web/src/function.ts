@@ -100,8 +100,9 @@ export async function functionPage(index: Index, number: number, whole: Amount):
   const f = index.functions;
   const doubtful = isDoubtful(index, number);
   const facts: [string, Child][] = [
-    ["Instructions", count(f.instructions[number], doubtful)],
-    ["Entries", [count(f.entries[number], doubtful), compare(f.inlined[number] ?? 0, 0) > 0 && ` (${count(f.inlined[number], doubtful)} inlined)`]],
+    [index.kind.charAt(0).toUpperCase() + index.kind.slice(1), count(f.own[number], doubtful)],
+    ["Inclusive", f.inclusive && count(f.inclusive[number], doubtful)],
+    ["Entries", f.entries[number] !== null && [count(f.entries[number], doubtful), compare(f.inlined[number] ?? 0, 0) > 0 && ` (${count(f.inlined[number], doubtful)} inlined)`]],
     ["Blocks run", `${grouped((f.blocks[number] ?? 0) - (f.unreached[number] ?? 0))} of ${grouped(f.blocks[number] ?? 0)}`],
     ["Where", placeLink(index, placeOf(index, number))],
     ["Symbol", details.symbol !== f.name[number] && h("code", {}, details.symbol)],

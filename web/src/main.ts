@@ -2,6 +2,7 @@
 
 import { loadIndex } from "./data";
 import { h, type Child } from "./dom";
+import { flamePage } from "./flame";
 import { functionPage } from "./function";
 import type { Index } from "./model";
 import { fileName } from "./names";
@@ -28,7 +29,7 @@ function heading(title: string, home: boolean): void {
   const named = index?.units.map((unit) => unit.name).join(", ") ?? "cotree";
   document.title = home ? named : `${title} – ${named}`;
   bar.replaceChildren(
-    h("nav", { class: "crumbs", "aria-label": "Where this is" }, home ? h("h1", {}, named) : [h("a", { class: "home", href: "#/" }, named), h("h1", {}, title)]),
+    h("nav", { class: "crumbs", "aria-label": "Where this is" }, home ? [h("h1", {}, named), h("a", { href: "#/flame" }, "Flame graph")] : [h("a", { class: "home", href: "#/" }, named), h("h1", {}, title)]),
     h("div", { class: "tools" }, h("button", { type: "button", click: turnTheme, title: "Light or dark" }, "Light/dark")),
   );
 }
@@ -52,6 +53,9 @@ async function show(): Promise<void> {
     } else if (kind === "file") {
       title = fileName(index, number);
       content = await source(index, number, whole, rest[1] === undefined ? null : Number(rest[1]));
+    } else if (kind === "flame") {
+      title = "Flame graph";
+      content = await flamePage(index);
     } else {
       content = overview(index);
     }

@@ -9,9 +9,11 @@ export interface Index {
   version: string;
   facts: [string, string][];
   units: Unit[];
-  files: { paths: string[]; lines: number[]; ran: number[]; instructions: Amount[] };
+  files: { paths: string[]; lines: number[]; ran: number[]; cost: Amount[] };
   functions: Functions;
   per_script: number;
+  /// The kind of events that costs are of.
+  kind: string;
   loops: HotLoop[];
 }
 
@@ -29,8 +31,10 @@ export interface Functions {
   unit: number[];
   file: number[];
   line: number[];
-  instructions: Amount[];
-  entries: Amount[];
+  /// What a function cost itself, and with all that it called.
+  own: Amount[];
+  inclusive: Amount[] | null;
+  entries: (Amount | null)[];
   inlined: Amount[];
   executions: Amount[];
   blocks: number[];
@@ -108,8 +112,16 @@ export interface SourceFile {
 
 export interface SourceLine {
   line: number;
-  count: Amount;
-  instructions: Amount;
+  count: Amount | null;
+  cost: Amount;
   doubtful: boolean;
   branches: { column: number; reached: boolean; outcomes: [string, Amount | null, number | null][] }[];
+}
+
+/// A tree of frames, each behind the one around it.
+export interface Flame {
+  names: string[];
+  name: number[];
+  parent: number[];
+  own: Amount[];
 }

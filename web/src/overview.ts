@@ -28,31 +28,35 @@ function whatRan(index: Index): Child {
   return [h("dl", { class: "facts" }, facts), units];
 }
 
-export const wholeOf = (index: Index): Amount => index.functions.instructions.reduce(add, 0);
+export const wholeOf = (index: Index): Amount => index.functions.own.reduce(add, 0);
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 function functions(index: Index): HTMLElement {
   const f = index.functions;
   const whole = wholeOf(index);
-  const by = (amounts: Amount[]) => (a: number, b: number) => compare(amounts[a] ?? 0, amounts[b] ?? 0);
-  const amount = (amounts: Amount[]) => (row: number) => {
+  const by = (amounts: (Amount | null)[]) => (a: number, b: number) => compare(amounts[a] ?? 0, amounts[b] ?? 0);
+  const amount = (amounts: (Amount | null)[]) => (row: number) => {
     if (f.state[row] === STATE.uncounted) return "";
     if (f.state[row] === STATE.inlined && amounts !== f.entries && amounts !== f.inlined) return "";
-    return count(amounts[row], isDoubtful(index, row));
+    return amounts[row] === null ? "" : count(amounts[row], isDoubtful(index, row));
   };
+  const { inclusive } = f;
   return table({
     caption: "Functions",
     rows: f.name.length,
     sorted: 0,
     text: (row) => f.name[row] ?? "",
     columns: [
-      { title: "Instructions", number: true, cell: amount(f.instructions), order: by(f.instructions) },
-      { title: "Share", number: true, cell: (row) => percent(f.instructions[row] ?? 0, whole) },
+      { title: capital(index.kind), number: true, cell: amount(f.own), order: by(f.own) },
+      { title: "Share", number: true, cell: (row) => percent(f.own[row] ?? 0, whole) },
+      ...(inclusive ? [{ title: "Inclusive", number: true, cell: amount(inclusive), order: by(inclusive) }] : []),
       { title: "Entries", number: true, cell: amount(f.entries), order: by(f.entries) },
       { title: "Inlined", number: true, cell: (row) => (compare(f.inlined[row] ?? 0, 0) ? amount(f.inlined)(row) : ""), order: by(f.inlined) },
       {
         title: "Blocks run",
         number: true,
-        cell: (row) => ((f.blocks[row] ?? 0) > 0 && f.state[row] !== STATE.uncounted ? `${grouped((f.blocks[row] ?? 0) - (f.unreached[row] ?? 0))} of ${grouped(f.blocks[row] ?? 0)}` : ""),
+        cell: (row) => ((f.blocks[row] ?? 0) > 0 && f.state[row] === STATE.vouched || f.state[row] === STATE.doubtful ? `${grouped((f.blocks[row] ?? 0) - (f.unreached[row] ?? 0))} of ${grouped(f.blocks[row] ?? 0)}` : ""),
         order: (a, b) => (f.unreached[a] ?? 0) - (f.unreached[b] ?? 0),
       },
       { title: "Function", cell: (row) => functionLink(index, row), order: (a, b) => (f.name[a] ?? "").localeCompare(f.name[b] ?? ""), className: "name" },
@@ -82,8 +86,8 @@ function loops(index: Index): Child {
 
 function files(index: Index): Child {
   const f = index.files;
-  const rows = f.paths.map((_, file) => file).filter((file) => (f.lines[file] ?? 0) > 0);
-  const whole = f.instructions.reduce(add, 0);
+  const rows = f.paths.map((_, file) => file).filter((file) => (f.lines[file] ?? 0) > 0 || compare(f.cost[file] ?? 0, 0) > 0);
+  const whole = f.cost.reduce(add, 0);
   const of = (row: number) => rows[row] ?? 0;
   return table({
     caption: "Source files",
@@ -91,9 +95,9 @@ function files(index: Index): Child {
     sorted: 0,
     text: (row) => f.paths[of(row)] ?? "",
     columns: [
-      { title: "Instructions", number: true, cell: (row) => grouped(f.instructions[of(row)] ?? 0), order: (a, b) => compare(f.instructions[of(a)] ?? 0, f.instructions[of(b)] ?? 0) },
-      { title: "Share", number: true, cell: (row) => percent(f.instructions[of(row)] ?? 0, whole) },
-      { title: "Lines run", number: true, cell: (row) => `${grouped(f.ran[of(row)] ?? 0)} of ${grouped(f.lines[of(row)] ?? 0)}`, order: (a, b) => (f.ran[of(a)] ?? 0) - (f.ran[of(b)] ?? 0) },
+      { title: capital(index.kind), number: true, cell: (row) => grouped(f.cost[of(row)] ?? 0), order: (a, b) => compare(f.cost[of(a)] ?? 0, f.cost[of(b)] ?? 0) },
+      { title: "Share", number: true, cell: (row) => percent(f.cost[of(row)] ?? 0, whole) },
+      { title: "Lines run", number: true, cell: (row) => ((f.lines[of(row)] ?? 0) > 0 ? `${grouped(f.ran[of(row)] ?? 0)} of ${grouped(f.lines[of(row)] ?? 0)}` : ""), order: (a, b) => (f.ran[of(a)] ?? 0) - (f.ran[of(b)] ?? 0) },
       { title: "File", cell: (row) => [fileLink(index, of(row)), " ", h("small", {}, f.paths[of(row)] ?? "")], order: (a, b) => (f.paths[of(a)] ?? "").localeCompare(f.paths[of(b)] ?? ""), className: "name" },
     ],
   });

@@ -34,13 +34,13 @@ export function lines(file: SourceFile, from: number, to: number, most: Amount, 
   const known = new Map(file.lines.map((line) => [line.line, line]));
   const draw = (number: number): HTMLElement => {
     const line = known.get(number);
-    const never = line && compare(line.count, 0) === 0;
-    const share = line && compare(line.instructions, 0) > 0 ? percent(line.instructions, whole) : "";
+    const never = line && line.count !== null && compare(line.count, 0) === 0;
+    const share = line && compare(line.cost, 0) > 0 ? percent(line.cost, whole) : "";
     const outcomes = line && line.branches.length > 0 && h("ul", { class: "branches" }, branches(line));
     return h(
       "tr",
-      { "data-line": number, class: [line ? (never ? "never" : "ran") : "", `heat${line ? heat(line.instructions, most) : 0}`].join(" ") },
-      h("td", { class: "number" }, line && count(line.count, line.doubtful)),
+      { "data-line": number, class: [line ? (never ? "never" : "ran") : "", `heat${line ? heat(line.cost, most) : 0}`].join(" ") },
+      h("td", { class: "number" }, line && line.count !== null && count(line.count, line.doubtful)),
       h("td", { class: "number part-of" }, share),
       h("th", { scope: "row" }, h("a", { href: `#L${number}`, "data-local": number }, number)),
       h("td", { class: "text" }, h("code", {}, file.text?.[number - 1] ?? ""), outcomes),
@@ -85,7 +85,7 @@ export function lines(file: SourceFile, from: number, to: number, most: Amount, 
 export const lastLine = (file: SourceFile): number => Math.max(file.text?.length ?? 0, ...file.lines.slice(-1).map((line) => line.line), 0);
 
 export const hottest = (file: SourceFile): Amount =>
-  file.lines.reduce((most: Amount, line) => (compare(line.instructions, most) > 0 ? line.instructions : most), 0);
+  file.lines.reduce((most: Amount, line) => (compare(line.cost, most) > 0 ? line.cost : most), 0);
 
 /// The page of a file.
 export async function source(index: Index, number: number, whole: Amount, at: number | null): Promise<Child[]> {
@@ -98,8 +98,8 @@ export async function source(index: Index, number: number, whole: Amount, at: nu
     found?.classList.add("here");
     found?.scrollIntoView({ block: "center" });
   };
-  const hot = file.lines.slice().sort((a, b) => compare(b.instructions, a.instructions));
-  const missed = file.lines.filter((line) => compare(line.count, 0) === 0).map((line) => line.line);
+  const hot = file.lines.slice().sort((a, b) => compare(b.cost, a.cost));
+  const missed = file.lines.filter((line) => line.count !== null && compare(line.count, 0) === 0).map((line) => line.line);
   let [nextHot, nextMissed] = [0, 0];
   const tools = h(
     "div",

@@ -61,6 +61,14 @@
     return count ? [[Number(row.dataset.line), number(count)]] : [];
   });
   answers.path = document.querySelector('.heading small').textContent;
+  await go('#/flame');
+  const boxes = all('.boxes .box');
+  const level = (box) => box.querySelector('rect').getAttribute('y');
+  answers.flame = boxes.filter((box) => level(box) === '0').map((box) => box.dataset.total);
+  boxes.find((box) => box.querySelector('title').textContent.startsWith('luaV_execute:')).dispatchEvent(new MouseEvent('click'));
+  answers.widest = all('.boxes .box').filter((box) => Number(box.querySelector('rect').getAttribute('width')) > 1599).length;
+  history.back();
+  await until(() => document.documentElement.dataset.shown !== '#/flame');
   history.back();
   await until(() => document.documentElement.dataset.shown === page);
   await go('#/file/999999');

@@ -40,6 +40,10 @@ struct Answers {
     lines: Vec<(u32, String)>,
     path: String,
     refused: String,
+    /// What the outermost boxes of the flame graph cost.
+    flame: Vec<String>,
+    /// How many boxes are as wide as the picture when one is widened.
+    widest: usize,
 }
 
 fn check(program: &Program, context: &Context) -> Result<String> {
@@ -120,6 +124,11 @@ fn compare_functions(answers: &Answers, export: &Value) -> Result<String> {
         (answers.edges.iter()).map(|(from, to, count)| Ok(((*from, *to), count.parse()?))).collect::<Result<_>>()?;
     let differs: Vec<_> = edges.iter().filter(|(ends, count)| drawn.get(ends) != Some(count)).take(3).collect();
     ensure!(differs.is_empty() && drawn.len() == edges.len(), "edges: {differs:?}");
+    // Boxes that are too narrow to be seen are left out.
+    let whole: u128 = expected.values().map(|[instructions, _]| instructions).sum();
+    let boxes: u128 = answers.flame.iter().map(|total| total.parse::<u128>()).sum::<Result<_, _>>()?;
+    ensure!(boxes <= whole && boxes * 100 > whole * 99, "the flame graph has {boxes} instructions of {whole}");
+    ensure!(answers.widest > 0, "no box of the flame graph is widened");
     Ok(format!("{} functions, {} blocks, {} edges", shown.len(), blocks.len(), edges.len()))
 }
 

@@ -5,7 +5,6 @@ use super::data::{Amount, script};
 use super::numbering::Numbering;
 use crate::branches::outcome_name;
 use crate::coverage::FileIndex;
-use cotree_core::facts::events::EventKind;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io;
@@ -17,8 +16,8 @@ pub(super) struct FileTotals {
     pub lines: u32,
     /// Lines that ran.
     pub ran: u32,
-    /// Instructions executed there.
-    pub instructions: u128,
+    /// What they cost.
+    pub cost: u128,
 }
 
 #[derive(Serialize)]
@@ -34,8 +33,9 @@ struct File<'a> {
 #[derive(Default, Serialize)]
 struct Line {
     line: u32,
-    count: Amount,
-    instructions: Amount,
+    /// How often it ran; `None` where only its costs are known.
+    count: Option<Amount>,
+    cost: Amount,
     doubtful: bool,
     branches: Vec<BranchData>,
 }
@@ -57,47 +57,50 @@ pub(super) fn write(
     numbering: &Numbering<'_>,
     add: &mut dyn FnMut(String, String) -> io::Result<()>,
 ) -> io::Result<Vec<FileTotals>> {
-    let instructions = instructions_by_line(pages, numbering);
+    let costs = costs_by_line(pages, numbering);
     let mut functions: Vec<Vec<(u32, usize)>> = vec![Vec::new(); numbering.files.len()];
     for (number, function) in numbering.functions.iter().enumerate() {
         if let Some((file, line)) = numbering.place(function.unit, function.summary.position) {
             functions[file].push((line, number));
         }
     }
-    let index = FileIndex::new(pages.units, |_| true);
+    let index = FileIndex::new(pages.units(), |_| true);
     let mut totals = vec![FileTotals::default(); numbering.files.len()];
     for (number, &path) in numbering.files.iter().enumerate() {
         let text = pages.sources.text(path);
-        let coverage = index.count(pages.units, path, text.as_deref());
-        if coverage.lines.is_empty() && functions[number].is_empty() {
+        let coverage = index.count(pages.units(), path, text.as_deref());
+        if coverage.lines.is_empty() && functions[number].is_empty() && costs[number].is_empty() {
             continue;
         }
-        let of_line = &instructions[number];
+        let of_line = &costs[number];
         let total = &mut totals[number];
-        *total = FileTotals {
-            lines: coverage.lines.len() as u32,
-            ran: coverage.run() as u32,
-            instructions: of_line.values().sum(),
-        };
+        *total =
+            FileTotals { lines: coverage.lines.len() as u32, ran: coverage.run() as u32, cost: of_line.values().sum() };
         functions[number].sort_unstable();
-        let lines = coverage.lines.into_iter().map(|(line, facts)| Line {
-            line,
-            count: facts.count.into(),
-            instructions: Amount(of_line.get(&line).copied().unwrap_or(0)),
-            doubtful: facts.doubtful,
-            branches: (facts.branches.sorted().into_iter())
-                .map(|branch| BranchData {
-                    column: branch.column,
-                    reached: branch.reached,
-                    outcomes: (branch.outcomes.iter().zip(&branch.leads_to))
-                        .map(|(&(kind, count), &line)| (outcome_name(kind), count.map(Into::into), line))
-                        .collect(),
-                })
-                .collect(),
-        });
+        let uncounted = of_line.iter().filter(|(line, _)| !coverage.lines.contains_key(line));
+        let uncounted = uncounted.map(|(&line, &cost)| Line { line, cost: Amount(cost), ..Line::default() });
+        let mut lines: Vec<Line> = uncounted.collect();
+        lines.extend(coverage.lines.into_iter().map(|(line, facts)| {
+            Line {
+                line,
+                count: Some(facts.count.into()),
+                cost: Amount(of_line.get(&line).copied().unwrap_or(0)),
+                doubtful: facts.doubtful,
+                branches: (facts.branches.sorted().into_iter())
+                    .map(|branch| BranchData {
+                        column: branch.column,
+                        reached: branch.reached,
+                        outcomes: (branch.outcomes.iter().zip(&branch.leads_to))
+                            .map(|(&(kind, count), &line)| (outcome_name(kind), count.map(Into::into), line))
+                            .collect(),
+                    })
+                    .collect(),
+            }
+        }));
+        lines.sort_by_key(|line| line.line);
         let file = File {
             text: text.as_ref().map(|text| (1..=text.len()).map(|line| text.line(line).unwrap_or_default()).collect()),
-            lines: lines.collect(),
+            lines,
             functions: std::mem::take(&mut functions[number]),
         };
         let name = format!("files/{number}");
@@ -106,14 +109,14 @@ pub(super) fn write(
     Ok(totals)
 }
 
-/// By file: the instructions that each line executed.
-fn instructions_by_line(pages: &Pages<'_>, numbering: &Numbering<'_>) -> Vec<BTreeMap<u32, u128>> {
+/// By file: what each line cost.
+fn costs_by_line(pages: &Pages<'_>, numbering: &Numbering<'_>) -> Vec<BTreeMap<u32, u128>> {
     let mut files = vec![BTreeMap::new(); numbering.files.len()];
     for costs in &pages.costs.functions {
         for (line, cost) in &costs.lines {
             let Some((file, line)) = line.at else { continue };
             if let Some(file) = numbering.of_path(pages.costs.file(costs, file)) {
-                *files[file].entry(line).or_default() += cost.of(EventKind::Instructions);
+                *files[file].entry(line).or_default() += cost.of(pages.kind());
             }
         }
     }

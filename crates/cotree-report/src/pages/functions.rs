@@ -109,7 +109,7 @@ pub(super) fn write(
         let details: Vec<Details<'_>> = (number * PER_SCRIPT..)
             .zip(functions)
             .map(|(number, function)| {
-                let unit = &pages.units[function.unit];
+                let unit = &pages.units()[function.unit];
                 let bodies = function.summary.bodies.iter().filter_map(|&body| unit.function(body));
                 Details {
                     symbol: &function.summary.symbol,
@@ -249,7 +249,8 @@ impl<'p> Callers<'p> {
         let from = own.map_or(0, |own| arcs.partition_point(|arc| arc.caller < own));
         let mine = arcs[from..].iter().take_while(|arc| Some(arc.caller) == own);
         let callees: HashMap<_, _> = mine.map(|arc| (arc.call, arc.callee)).collect();
-        let flow = body.flow();
+        let made: Option<HashMap<_, _>> =
+            own.map(|own| self.pages.costs.functions[own].calls.iter().copied().collect());
         let calls = facts.calls.numbered().filter(|(_, call)| !call.resume_marker && !call.is_fault());
         let call = |(id, call): (_, &cotree_core::facts::Call)| {
             let callee = callees.get(&id).and_then(|&callee| {
@@ -261,7 +262,7 @@ impl<'p> Callers<'p> {
                 function: callee,
                 name: callee.is_none().then(|| self.pages.names.callee(call)),
                 place: self.numbering.place(unit, facts.call_position(id)),
-                count: flow.as_ref().map(|flow| flow.call(id).into()),
+                count: made.as_ref().map(|made| made.get(&id).copied().unwrap_or(0).into()),
             }
         };
         calls.map(call).collect()

@@ -24,6 +24,8 @@ pub(super) struct Index<'a> {
     files: Files<'a>,
     functions: Functions,
     per_script: usize,
+    /// The kind of events that costs are of.
+    kind: &'static str,
     loops: Vec<LoopRow>,
 }
 
@@ -42,10 +44,10 @@ struct UnitData<'a> {
 #[derive(Serialize)]
 struct Files<'a> {
     paths: &'a [&'a str],
-    /// Lines with code, those of them that ran, and instructions executed there.
+    /// Lines with code, those of them that ran, and what they cost.
     lines: Vec<u32>,
     ran: Vec<u32>,
-    instructions: Vec<Amount>,
+    cost: Vec<Amount>,
 }
 
 #[derive(Default, Serialize)]
@@ -55,8 +57,10 @@ struct Functions {
     /// File and line; -1 and 0 where they are not known.
     file: Vec<i64>,
     line: Vec<u32>,
-    instructions: Vec<Amount>,
-    entries: Vec<Amount>,
+    /// What a function cost itself, and with all that it called.
+    own: Vec<Amount>,
+    inclusive: Option<Vec<Amount>>,
+    entries: Vec<Option<Amount>>,
     inlined: Vec<Amount>,
     executions: Vec<Amount>,
     blocks: Vec<u64>,
@@ -87,8 +91,8 @@ pub(super) fn of<'a>(pages: &'a Pages<'_>, numbering: &'a Numbering<'_>, files: 
         let place = numbering.place(function.unit, f.position);
         functions.file.push(place.map_or(-1, |(file, _)| file as i64));
         functions.line.push(place.map_or(0, |(_, line)| line));
-        functions.instructions.push(Amount(f.instructions.total));
-        functions.entries.push(f.entries().into());
+        functions.own.push(Amount::default());
+        functions.entries.push(Some(f.entries().into()));
         functions.inlined.push(f.inlined_entries.into());
         functions.executions.push(Amount(f.block_executions));
         functions.blocks.push(f.blocks);
@@ -100,20 +104,39 @@ pub(super) fn of<'a>(pages: &'a Pages<'_>, numbering: &'a Numbering<'_>, files: 
             () => 0,
         });
     }
+    add_costs(pages, numbering, &mut functions);
     Index {
         version: env!("CARGO_PKG_VERSION"),
         facts: &pages.facts,
-        units: pages.units.iter().enumerate().map(|(number, unit)| unit_of(unit, number, numbering)).collect(),
+        units: pages.units().iter().enumerate().map(|(number, unit)| unit_of(unit, number, numbering)).collect(),
         files: Files {
             paths: &numbering.files,
             lines: files.iter().map(|file| file.lines).collect(),
             ran: files.iter().map(|file| file.ran).collect(),
-            instructions: files.iter().map(|file| Amount(file.instructions)).collect(),
+            cost: files.iter().map(|file| Amount(file.cost)).collect(),
         },
         functions,
         per_script: PER_SCRIPT,
+        kind: pages.kind().title(),
         loops: hot_loops(pages, numbering),
     }
+}
+
+/// Adds what functions have cost; and how often they were entered, where no blocks are counted.
+fn add_costs(pages: &Pages<'_>, numbering: &Numbering<'_>, functions: &mut Functions) {
+    let kind = pages.kind();
+    let inclusive_known = (0..pages.costs.functions.len()).any(|number| pages.costs.inclusive_of(number).is_some());
+    let mut inclusive = vec![Amount::default(); functions.own.len()];
+    for (number, costs) in pages.costs.functions.iter().enumerate() {
+        let Some(function) = numbering.of_body(costs.unit, costs.function.index) else { continue };
+        functions.own[function].0 += costs.exclusive().of(kind);
+        inclusive[function].0 += pages.costs.inclusive_of(number).map_or(0, |cost| cost.of(kind));
+        if costs.function.profile.is_none() {
+            let known = functions.entries[function].zip(costs.entries);
+            functions.entries[function] = known.map(|(sum, more)| Amount(sum.0 + u128::from(more)));
+        }
+    }
+    functions.inclusive = inclusive_known.then_some(inclusive);
 }
 
 fn unit_of<'a>(unit: &'a Unit<'_>, number: usize, numbering: &Numbering<'_>) -> UnitData<'a> {
@@ -124,14 +147,18 @@ fn unit_of<'a>(unit: &'a Unit<'_>, number: usize, numbering: &Numbering<'_>) -> 
     let row = |name: &str, amount: Amount, remark: String| (name.to_owned(), amount, remark);
     let blocks: u64 = measured().map(|f| f.blocks).sum();
     let (name, total, remark) = totals::total(unit, unit.functions().filter(|f| f.profile.is_some()));
-    let totals = vec![
+    let mut totals = vec![
         row("functions run", count(|f| u64::from(f.ran())), format!("of {}", measured().count())),
         row("blocks run", count(|f| f.blocks - f.unreached), format!("of {blocks}")),
         row("function entries", executed(|f| f.own_entries.into()), String::new()),
         row("block executions", executed(|f| f.block_executions), String::new()),
         row("instructions", executed(|f| f.instructions.total), String::new()),
-        row(name, Amount(total), remark),
     ];
+    // Without counts of blocks there are those of the method alone.
+    if unit.functions().all(|f| f.profile.is_none()) {
+        totals.clear();
+    }
+    totals.push(row(name, Amount(total), remark));
     let mut doubts: Vec<(&'static str, u64)> = Vec::new();
     for reason in measured().flat_map(|f| f.own_flaws.iter().map(|&flaw| crate::unit::flaw_reason(flaw))) {
         match doubts.iter_mut().find(|(known, _)| *known == reason) {
@@ -152,7 +179,7 @@ fn unit_of<'a>(unit: &'a Unit<'_>, number: usize, numbering: &Numbering<'_>) -> 
 /// The loops that executed most.
 fn hot_loops(pages: &Pages<'_>, numbering: &Numbering<'_>) -> Vec<LoopRow> {
     let mut rows = Vec::new();
-    for (number, unit) in pages.units.iter().enumerate() {
+    for (number, unit) in pages.units().iter().enumerate() {
         for body in unit.functions() {
             let Some((flow, function)) = body.flow().zip(numbering.of_body(number, body.index)) else { continue };
             let found = loops::of_function(&flow).into_iter().filter(|found| found.trips > 0);

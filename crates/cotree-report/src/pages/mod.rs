@@ -1,19 +1,21 @@
 //! `cotree html`: pages that show a whole profile in a browser.
 //!
-//! The folder has one page, which draws what the address says: the overview, a function with its graph, a source file.
-//! What it draws is data ([`data`]): an index of all functions and files, loaded at once, and the details of functions
-//! and files in parts, loaded when they are looked at. So the first page of a large program is small. The page's
-//! program is `web/`, bundled into `report.js`.
+//! The folder has one page, which draws what the address says: the overview, a function with its graph, a source file,
+//! a flame graph. What it draws is data ([`data`]): an index of all functions and files, loaded at once, and the details
+//! of functions and files in parts, loaded when they are looked at. So the first page of a large program is small. The
+//! page's program is `web/`, bundled into `report.js`.
 //!
 //! | question | module |
 //! | --- | --- |
 //! | which files there are, and what the whole program did | [`index`] |
 //! | what is known of each function | [`functions`] |
 //! | what is known of each source file | [`files`] |
+//! | the stacks in which costs arose | [`flame`] |
 
 mod content;
 mod data;
 mod files;
+mod flame;
 mod functions;
 mod index;
 mod numbering;
@@ -33,7 +35,7 @@ pub const PAGE: &str = "index.html";
 /// # Errors
 /// If one can't be written.
 pub fn write(pages: &Pages<'_>, put: &mut Put<'_>) -> io::Result<()> {
-    let numbering = Numbering::new(pages.units);
+    let numbering = Numbering::new(pages.units());
     put(PAGE, include_str!("page.html"))?;
     put("report.js", include_str!("report.js"))?;
     put("report.css", include_str!("report.css"))?;
@@ -42,5 +44,6 @@ pub fn write(pages: &Pages<'_>, put: &mut Put<'_>) -> io::Result<()> {
     let mut add = |name: String, script: String| put(&format!("data/{name}.js"), &script);
     let totals = files::write(pages, &numbering, &mut add)?;
     functions::write(pages, &numbering, &mut add)?;
+    flame::write(pages, &mut add)?;
     add("index".to_owned(), data::script("index", &index::of(pages, &numbering, &totals))?)
 }

@@ -8,7 +8,6 @@ use super::vouched::Vouched;
 use super::{browser, edited, into_report};
 use clap::Args;
 use cotree_profile::atomic_folder::NewFolder;
-use cotree_report::costs::Costs;
 use cotree_report::names::Names;
 use cotree_report::pages::{self, PAGE, Pages};
 use miette::{IntoDiagnostic, Result, WrapErr};
@@ -43,19 +42,15 @@ pub fn run(args: &HtmlArgs) -> Result<()> {
     let mut ran = Ran::default();
     ran.profiles.push(loaded.path().to_owned());
     loaded.recovered().iter().for_each(|recovery| ran.add(recovery));
-    let units = loaded.units_with_blocks()?;
-    let pages = Pages {
-        units: &units,
-        costs: &Costs::new(&units),
-        names,
-        sources: &FileSources::default(),
-        facts: ran.about(names).facts.into_iter().map(|fact| (fact.name.to_owned(), fact.value)).collect(),
-    };
     let folder = &args.output_dir;
     let mut new = NewFolder::create(folder).map_err(into_report)?;
-    pages::write(&pages, &mut |path, content| new.write(path, content.as_bytes()))
-        .into_diagnostic()
-        .wrap_err_with(|| format!("cannot write {}", folder.display()))?;
+    loaded.with_costs(|costs| {
+        let facts = ran.about(names).facts.into_iter().map(|fact| (fact.name.to_owned(), fact.value)).collect();
+        let pages = Pages { costs, names, sources: &FileSources::default(), facts };
+        pages::write(&pages, &mut |path, content| new.write(path, content.as_bytes()))
+            .into_diagnostic()
+            .wrap_err_with(|| format!("cannot write {}", folder.display()))
+    })?;
     new.finish().map_err(into_report)?;
     let page = folder.join(PAGE);
     answer(format_args!("{}", page.display()))?;

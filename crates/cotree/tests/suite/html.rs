@@ -68,11 +68,38 @@ fn pages_hold_the_profile() {
     assert!(project.fails("html -o pages p.cotree").contains("mine.txt"));
 }
 
+/// Profiles without counts of blocks show what they count; where that is nothing of functions, there are no pages.
 #[test]
-fn profiles_without_blocks_are_refused() {
+fn other_profiles_show_what_they_count() {
     let project = Project::new(&[("p.cc", PROGRAM)]);
-    project.ok("--profile calls c++ -O1 -g -o p p.cc");
+    for (method, kind, entries, inclusive) in [
+        ("calls", "calls", Some(7), None),
+        ("events-calls", "IR instructions", Some(7), Some(true)),
+        ("trace", "IR instructions", Some(7), Some(true)),
+    ] {
+        project.ok(&format!("--profile {method} c++ -O1 -g -o p p.cc"));
+        succeed(project.command(project.path("p")).env("COTREE_FILE", "p.cotree"));
+        project.ok("html -o pages p.cotree");
+        let index = data(&project, "index");
+        assert_eq!(index["kind"], kind, "{method}");
+        let functions = &index["functions"];
+        let names = functions["name"].as_array().expect("names");
+        let named = |wanted: &str| names.iter().position(|name| name.as_str().expect("a name").starts_with(wanted));
+        let (main, twice) = (named("main").expect("main"), named("long twice<long>").expect("twice"));
+        assert_eq!(functions["entries"][twice].as_u64(), entries, "{method}");
+        let amounts = |column: &str| [main, twice].map(|function| functions[column][function].as_u64());
+        assert!(amounts("own")[0].expect("of main") > 0, "{method}");
+        assert_eq!(functions["inclusive"].is_array().then_some(true), inclusive, "{method}");
+        if inclusive.is_some() {
+            let (own, inclusive) = (amounts("own"), amounts("inclusive"));
+            assert_eq!(inclusive[0], own[0].zip(own[1]).map(|(main, twice)| main + twice), "{method}");
+        }
+        let flame = data(&project, "flame");
+        let sum = |column: &Value| column.as_array().expect("amounts").iter().filter_map(Value::as_u64).sum::<u64>();
+        assert_eq!(sum(&flame["own"]), sum(&functions["own"]), "{method}");
+    }
+    project.ok("--profile events c++ -O1 -g -o p p.cc");
     succeed(project.command(project.path("p")).env("COTREE_FILE", "p.cotree"));
-    let said = project.fails("html -o pages p.cotree");
-    assert!(said.contains("has no counts of blocks") && !project.path("pages").exists(), "{said}");
+    let said = project.fails("html -o none p.cotree");
+    assert!(said.contains("has no counts of blocks") && !project.path("none").exists(), "{said}");
 }
