@@ -1,9 +1,9 @@
 //! `cotree html`: pages that show a whole profile in a browser.
 //!
 //! The folder has one page, which draws what the address says: the overview, a function with its graph, a source file,
-//! a flame graph. What it draws is data ([`data`]): an index of all functions and files, loaded at once, and the details
-//! of functions and files in parts, loaded when they are looked at. So the first page of a large program is small. The
-//! page's program is `web/`, bundled into `report.js`.
+//! a flame graph. What it draws is data ([`data`]): an index of all functions and files, loaded at once, and the
+//! details of functions and files in parts, loaded when they are looked at. So the first page of a large program is
+//! small. The page's program is `web/`, bundled into `report.js`.
 //!
 //! | question | module |
 //! | --- | --- |
