@@ -119,6 +119,12 @@ pub struct BuildOptions {
     /// With path profiles: what to add up for each path besides its count [default: count]
     #[arg(long, value_enum, help_heading = ONE_METHOD)]
     pub path_metric: Option<PathMetric>,
+    /// With path profiles and -g: have debug information tell which path was under way at a fault (SIGSEGV, SIGFPE, …)
+    ///
+    /// `cotree paths --pending` shows it.
+    #[arg(long, help_heading = ONE_METHOD, value_parser = switch(), value_name = "on|off", num_args = 0..=1,
+        require_equals = true, default_missing_value = "on")]
+    pub fault_paths: Option<bool>,
     /// With traces: keep only the newest part, SIZE for all threads together, such as 64M [default: keep everything]
     #[arg(long, help_heading = ONE_METHOD, value_parser = ring_size, value_name = "SIZE")]
     pub trace_ring: Option<u64>,
@@ -202,6 +208,7 @@ pub(crate) const SCOPES: &[Of] = &[
     Of::some("event-costs", |o| o.event_costs.is_some(), BuildOptions::tells_costs).of_counts(),
     Of::counts("path-array", |o| o.path_array.is_some()),
     Of::counts("path-limit", |o| o.path_limit.is_some()),
+    Of::counts("fault-paths", |o| o.fault_paths == Some(true)).of_compiling(),
     Of::some("spanning-tree", |o| o.spanning_tree.is_some(), |_, method| method == Method::Edge),
     Of::some("affine", |o| o.affine.is_some(), |o, method| o.saves(method) || method.entry().promises.metrics),
     Of::some(
@@ -246,6 +253,7 @@ pub(crate) const OF_METHODS: &[OfMethods<BuildOptions>] = &[
     },
     OfMethods::counts("path-array", |o| o.path_array.is_some(), of_paths, "is about path profiles"),
     OfMethods::counts("path-limit", |o| o.path_limit.is_some(), of_paths, "is about path profiles"),
+    OfMethods::counts("fault-paths", |o| o.fault_paths == Some(true), of_paths, "is about path profiles"),
     OfMethods::counts(
         "event-placement",
         |o| o.event_placement == Some(EventPlacement::Blocks),

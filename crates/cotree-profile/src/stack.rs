@@ -2,7 +2,8 @@
 //! paths.
 
 use crate::binary::BinaryFile;
-use crate::source_lines;
+use crate::held_path::{HeldPath, Machine};
+use crate::source_lines::{self, Found};
 use cotree_core::ids::{CallId, FunctionId};
 use cotree_rt::layout::{ADDRESS_MASK, INTERRUPTED, StackEntry};
 
@@ -28,6 +29,10 @@ pub enum At {
         function: Option<FunctionId>,
         /// File and line, if the binary has line tables.
         line: Option<(String, u32)>,
+        /// File and line of the call in the machine code's function through which another one is inlined there.
+        caller: Option<(String, u32)>,
+        /// On which path it was, where the machine code held that.
+        held: Option<HeldPath>,
     },
     /// In a call that no activation is thought to end in, as those of `strlen` are.
     PassedOver {
@@ -61,15 +66,14 @@ pub(crate) fn frames(binary: &BinaryFile, entries: &[StackEntry]) -> Vec<Frame> 
         if entry.address & INTERRUPTED == 0 { address.saturating_sub(1) } else { address }
     };
     let instructions: Vec<u64> = entries.iter().filter(told).map(instruction).collect();
-    let lines = source_lines::of(binary.path(), &instructions);
-    let line = |address: u64| lines.get(&address).cloned();
+    let found = source_lines::of(binary.path(), &instructions, &machines(entries));
     let mut rest = entries;
     while let Some((frame, others)) = rest.split_first() {
         let registers = others.iter().take_while(|entry| entry.register != 0).count();
         let (registers, next) = others.split_at(registers);
         rest = next;
         if frame.register == 0
-            && let Some(at) = at(binary, frame.address, registers, &line)
+            && let Some(at) = at(binary, frame.address, registers, &found)
         {
             frames.push(Frame { above: frame.value, at });
         }
@@ -77,16 +81,40 @@ pub(crate) fn frames(binary: &BinaryFile, entries: &[StackEntry]) -> Vec<Frame> 
     frames
 }
 
-fn at(
-    binary: &BinaryFile,
-    address: u64,
-    registers: &[StackEntry],
-    line: &dyn Fn(u64) -> Option<(String, u32)>,
-) -> Option<At> {
+/// No more interrupted frames are looked at: handlers hardly nest.
+const MOST_INTERRUPTED: usize = 64;
+
+/// The frames that a signal has interrupted, with what the code had in registers and on the stack. An address at which
+/// there are several is left out.
+fn machines(entries: &[StackEntry]) -> Vec<(u64, Machine<'_>)> {
+    let is_frame = |entry: &StackEntry| entry.register == 0;
+    let mut found: Vec<(u64, Machine<'_>)> = Vec::new();
+    for group in entries.chunk_by(|_, next| !is_frame(next)) {
+        if let [frame, held @ ..] = group
+            && frame.address & INTERRUPTED != 0
+            && !held.is_empty()
+        {
+            found.push((frame.address & ADDRESS_MASK, Machine(held)));
+        }
+    }
+    found.truncate(MOST_INTERRUPTED);
+    let addresses: Vec<u64> = found.iter().map(|(address, _)| *address).collect();
+    found.retain(|(address, _)| addresses.iter().filter(|other| *other == address).count() == 1);
+    found
+}
+
+fn at(binary: &BinaryFile, address: u64, registers: &[StackEntry], found: &Found) -> Option<At> {
+    let line = |address: u64| found.lines.get(&address).cloned();
     let plain = address & ADDRESS_MASK;
     if address & INTERRUPTED != 0 {
         let known = binary.is_known_code(plain);
-        let at = || At::Instruction { address: plain, function: binary.function_at(plain), line: line(plain) };
+        let at = || At::Instruction {
+            address: plain,
+            function: binary.function_at(plain),
+            line: line(plain),
+            caller: found.callers.get(&plain).cloned(),
+            held: found.paths.get(&plain).copied(),
+        };
         return known.then(at);
     }
     let before = plain.checked_sub(1).filter(|&before| binary.is_known_code(before))?;

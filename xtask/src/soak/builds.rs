@@ -109,7 +109,7 @@ pub const OPTIONS: [&str; 35] = [
 ];
 
 /// Variants besides those.
-const MORE: [Variant; 19] = [
+const MORE: [Variant; 20] = [
     variant("--use own.cotree"),
     variant("--use other.cotree"),
     variant("--weights own.cotree"),
@@ -119,6 +119,7 @@ const MORE: [Variant; 19] = [
     variant("--profile path --path-metric events --verify"),
     variant("--profile path --path-metric cycles"),
     variant("--profile path --path-limit 20"),
+    variant("--profile path --fault-paths"),
     variant("--profile events-calls --lto on"),
     linked("--profile edge", "-fuse-ld=mold"),
     linked("--profile edge", "-fuse-ld=gold"),

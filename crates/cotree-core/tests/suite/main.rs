@@ -22,6 +22,7 @@ mod mixed;
 mod paper_witnesses;
 mod path_arrays;
 mod path_metrics;
+mod path_notes;
 mod path_probes;
 mod path_refusal;
 mod paths;

@@ -36,6 +36,8 @@ pub(crate) struct UnitParts<'a> {
     pub(crate) trace_ring: u64,
     /// See [`UnitDescriptor::trace_off`].
     pub(crate) trace_off: bool,
+    /// Debug information says which path was under way at a fault.
+    pub(crate) fault_paths: bool,
     /// See [`UnitDescriptor::event_limits`].
     pub(crate) event_limits: bool,
     /// See [`UnitDescriptor::queried_words`].
@@ -152,6 +154,9 @@ pub(crate) fn write(unit: &UnitParts<'_>) -> Result<Vec<u8>, Error> {
     if layout.targets.is_some() {
         // In the same tables.
         put(offset_of!(UnitDescriptor, counts_paths), &1u32.to_le_bytes());
+    }
+    if unit.fault_paths {
+        put(offset_of!(UnitDescriptor, counts_paths), &2u32.to_le_bytes());
     }
     put(offset_of!(UnitDescriptor, trace_ring), &unit.trace_ring.to_le_bytes());
     put(offset_of!(UnitDescriptor, trace_off), &u64::from(unit.trace_off).to_le_bytes());

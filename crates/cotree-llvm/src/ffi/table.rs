@@ -70,6 +70,7 @@ table! {
     fn LLVMContextSetDiagnosticHandler(c: LLVMContextRef, handler: LLVMDiagnosticHandler, diagnostic_context: *mut c_void);
     fn LLVMGetDiagInfoDescription(di: LLVMDiagnosticInfoRef) -> *mut c_char;
     fn LLVMGetDiagInfoSeverity(di: LLVMDiagnosticInfoRef) -> LLVMDiagnosticSeverity;
+    fn LLVMPrintValueToString(val: LLVMValueRef) -> *mut c_char;
     fn LLVMDisposeMessage(message: *mut c_char);
     fn LLVMCreateMemoryBufferWithMemoryRange(input_data: *const c_char, input_data_length: usize, buffer_name: *const c_char, requires_null_terminator: LLVMBool) -> LLVMMemoryBufferRef;
     fn LLVMDisposeMemoryBuffer(mem_buf: LLVMMemoryBufferRef);
@@ -242,6 +243,11 @@ table! {
     fn LLVMDIBuilderCreateFunction(builder: LLVMDIBuilderRef, scope: LLVMMetadataRef, name: *const c_char, name_len: usize, linkage_name: *const c_char, linkage_name_len: usize, file: LLVMMetadataRef, line_no: c_uint, ty: LLVMMetadataRef, is_local_to_unit: LLVMBool, is_definition: LLVMBool, scope_line: c_uint, flags: LLVMDIFlags, is_optimized: LLVMBool) -> LLVMMetadataRef;
     fn LLVMDIBuilderCreateSubroutineType(builder: LLVMDIBuilderRef, file: LLVMMetadataRef, parameter_types: *mut LLVMMetadataRef, num_parameter_types: c_uint, flags: LLVMDIFlags) -> LLVMMetadataRef;
     fn LLVMDIBuilderCreateLexicalBlockFile(builder: LLVMDIBuilderRef, scope: LLVMMetadataRef, file: LLVMMetadataRef, discriminator: c_uint) -> LLVMMetadataRef;
+    fn LLVMDIBuilderCreateBasicType(builder: LLVMDIBuilderRef, name: *const c_char, name_len: usize, size_in_bits: u64, encoding: LLVMDWARFTypeEncoding, flags: LLVMDIFlags) -> LLVMMetadataRef;
+    fn LLVMDIBuilderCreateAutoVariable(builder: LLVMDIBuilderRef, scope: LLVMMetadataRef, name: *const c_char, name_len: usize, file: LLVMMetadataRef, line_no: c_uint, ty: LLVMMetadataRef, always_preserve: LLVMBool, flags: LLVMDIFlags, align_in_bits: u32) -> LLVMMetadataRef;
+    fn LLVMDIBuilderCreateExpression(builder: LLVMDIBuilderRef, addr: *mut u64, length: usize) -> LLVMMetadataRef;
+    fn LLVMDIBuilderInsertDeclareRecordBefore(builder: LLVMDIBuilderRef, storage: LLVMValueRef, var_info: LLVMMetadataRef, expr: LLVMMetadataRef, debug_loc: LLVMMetadataRef, instr: LLVMValueRef) -> LLVMDbgRecordRef;
+    fn LLVMDIBuilderInsertDbgValueRecordBefore(builder: LLVMDIBuilderRef, val: LLVMValueRef, var_info: LLVMMetadataRef, expr: LLVMMetadataRef, debug_loc: LLVMMetadataRef, instr: LLVMValueRef) -> LLVMDbgRecordRef;
     fn LLVMDIBuilderCreateDebugLocation(ctx: LLVMContextRef, line: c_uint, column: c_uint, scope: LLVMMetadataRef, inlined_at: LLVMMetadataRef) -> LLVMMetadataRef;
     fn LLVMDebugMetadataVersion() -> c_uint;
     fn LLVMParseCommandLineOptions(argc: c_int, argv: *const *const c_char, overview: *const c_char);

@@ -193,6 +193,16 @@ impl<'m> DebugInfoBuilder<'m> {
         Self { module, raw: unsafe { LLVMCreateDIBuilder(module.raw) } }
     }
 
+    /// LLVM's builder.
+    pub(super) fn raw(&self) -> LLVMDIBuilderRef {
+        self.raw
+    }
+
+    /// The module.
+    pub(super) fn module(&self) -> &'m Module {
+        self.module
+    }
+
     /// A file of this name, in no folder.
     ///
     /// # Panics

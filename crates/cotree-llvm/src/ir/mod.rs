@@ -21,6 +21,7 @@ mod block;
 mod builder;
 mod call;
 mod debug_info;
+mod debug_variable;
 mod function;
 mod global;
 mod instruction;

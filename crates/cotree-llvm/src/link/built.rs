@@ -9,6 +9,7 @@ use super::planned::{PlannedProgram, PlannedUnit};
 use super::prepared::Prepared;
 use crate::emit::Target;
 use crate::error::Error;
+use crate::lower;
 use crate::lower::First;
 use cotree_lto::protocol::OutputKind;
 use rayon::prelude::*;
@@ -30,6 +31,7 @@ impl<'a> PlannedUnit<'a> {
             let first = next;
             next.function += extracted.facts.functions.len();
             next.call_query += extracted.call_queries.queries.len();
+            next.block = next.block.saturating_add(lower::blocks_of(&extracted));
             PlannedModule { number, first, module, extracted, renamed: HashMap::new() }
         });
         let numbered: Vec<PlannedModule> = numbered.collect();

@@ -4,7 +4,7 @@ use super::job::LinkJob;
 use super::planned::PlannedProgram;
 use crate::branch_weights;
 use crate::emit::code_map::Sites;
-use crate::emit::{self, Target};
+use crate::emit::{self, Level, Target};
 use crate::error::Error;
 use crate::extract::Extracted;
 use crate::lower::{self, First, Layer};
@@ -82,6 +82,13 @@ impl PlannedModule {
         let unit = planned.to_lower();
         if is_profiled {
             self.lower(&layers, &unit)?;
+            // Notes of paths load registers. What the optimiser makes of the code must not depend on these loads.
+            if unit.fault_paths
+                && target.level != Level::O0
+                && layers.iter().flatten().any(|layer| layer.method.notes_paths())
+            {
+                emit::promote_variables(&mut self.module, target)?;
+            }
             job.keep(&format!("{}.after.ll", self.number), &self.module)?;
         }
         let symbols = self.symbols();

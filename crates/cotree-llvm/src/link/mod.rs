@@ -32,8 +32,17 @@ pub use compiled::{ASKED, Compiled, MARK};
 pub use job::LinkJob;
 
 use crate::error::Error;
+use crate::options::LinkOptions;
 use cotree_lto::protocol::LinkOutput;
 use prepared::PreparedUnit;
+
+/// The sentence that paths at faults can't be told.
+fn without_debug_information(prepared: &PreparedUnit<'_>, options: &LinkOptions) -> Option<String> {
+    let asked = options.asked.fault_paths == Some(true) && !options.method.is_none();
+    let has_none = prepared.modules.iter().all(|prepared| prepared.module.has_lines_for_reports_only());
+    (asked && has_none)
+        .then(|| "--fault-paths tells nothing of a program without debug information: compile it with -g".to_owned())
+}
 
 /// Compiles a link unit.
 ///
@@ -41,8 +50,9 @@ use prepared::PreparedUnit;
 /// See [`Error`].
 pub fn link_unit(job: &LinkJob<'_>) -> Result<LinkOutput, Error> {
     let (prepared, marks) = PreparedUnit::of_link(job)?;
-    let analysed = prepared.analyse();
     let mut warnings = job.options.asked.idle();
+    warnings.extend(without_debug_information(&prepared, &job.options));
+    let analysed = prepared.analyse();
     warnings.extend(selected::warnings(&analysed.program, &job.options));
     let planned = analysed.plan()?;
     warnings.extend(call_queries::warnings(&planned.planned.call_queries));

@@ -129,6 +129,8 @@ impl PlannedProgram<'_> {
             resolving: &self.resolving,
             // They are read back from the objects, which only a link has.
             registers_at_calls: self.setting.link.is_some() && lower::registers_at_calls(&self.plan.method),
+            // What it says is read back from the executable.
+            fault_paths: self.setting.link.is_some() && self.setting.options.asked.fault_paths == Some(true),
             limits: self.limits(),
             targets: self.targets(),
             asked_lines: &self.call_queries.line_of,

@@ -82,6 +82,7 @@ impl PlannedProgram<'_> {
             thread_word_counters,
             trace_ring: setting.options.asked.trace_ring.unwrap_or(0),
             trace_off: setting.options.asked.trace_off == Some(true),
+            fault_paths: setting.options.asked.fault_paths == Some(true),
             event_limits: setting.options.events().limits,
             asked_lines: &asked_lines,
             file_pattern: setting.options.asked.profile_file.as_deref().and_then(Path::to_str),

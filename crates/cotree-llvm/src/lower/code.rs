@@ -25,6 +25,8 @@ pub(super) struct Code<'a, 'm> {
     entry: Instruction<'m>,
     /// How its counters are reached; its builder is the one that all probes are built with.
     pub(super) counters: Counters<'m>,
+    /// The number of its first block in the unit, if debug information is to say where the program was.
+    pub(super) first_block: Option<u32>,
     /// The calls of its call sites.
     pub(super) calls: &'a [Call<'m>],
     /// The counter of entries that shows which thread runs, and how it is reached.
@@ -53,6 +55,7 @@ impl<'a, 'm> Code<'a, 'm> {
             unit,
             entry,
             counters: Counters::new(module, unit, number, ir.function, entry),
+            first_block: None,
             calls,
             entry_counter: OnceCell::new(),
             initial: OnceCell::new(),

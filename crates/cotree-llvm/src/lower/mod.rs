@@ -5,6 +5,7 @@
 
 mod affine;
 mod attributes;
+mod block_notes;
 mod builtin_jumps;
 mod call_queries;
 mod callsites;
@@ -22,6 +23,7 @@ mod targets;
 mod unit;
 
 pub(crate) use attributes::strip as strip_attributes;
+pub(crate) use block_notes::blocks_of;
 pub(crate) use builtin_jumps::make_calls as make_calls_of_builtin_jumps;
 pub(crate) use call_queries::answer_nothing as answer_no_call_queries;
 pub(crate) use callsites::{SEVERAL, fault_numbers};
@@ -39,7 +41,9 @@ pub use unit::{Access, First, Limits, Targets, Unit};
 
 use crate::error::Error;
 use crate::extract::Extracted;
+use crate::ir::Instruction;
 use crate::module::Module;
+use block_notes::BlockNotes;
 use code::Code;
 use cotree_core::facts::EdgeKind;
 use cotree_core::ids::{Block, Edge};
@@ -73,9 +77,13 @@ fn lower_functions(
 ) -> Result<(), Error> {
     call_queries::lower(module, extracted, unit.asked_lines.get(first.call_query..).unwrap_or_default());
     let calls = callsites::number(module, extracted, first);
+    let has_variables = !module.has_lines_for_reports_only();
+    let mut next_block = first.block;
     let functions = extracted.facts.functions.iter().zip(&extracted.handles).zip(layers);
     for (number, (((function, handles), layers), calls)) in (first.function..).zip(functions.zip(&calls)) {
         let ir = handles.open(module);
+        let first_block = next_block;
+        next_block = next_block.saturating_add(block_notes::count(function));
         let checks_thread = unit.checks_thread(number, function);
         let entries = if checks_thread { entry_counter(layers) } else { None };
         if checks_thread && entries.is_none() {
@@ -98,7 +106,9 @@ fn lower_functions(
             }
             continue;
         }
-        let code = Code::new(module, function, ir, (unit, number), calls);
+        let mut code = Code::new(module, function, ir, (unit, number), calls);
+        let notes_paths = unit.fault_paths && layers.iter().any(|layer| layer.method.notes_paths());
+        code.first_block = Some(first_block).filter(|_| has_variables && notes_paths);
         let lowering = Lowering::new(&code, layers, entries.map(|counter| (counter, unit.resolving[number])))?;
         lowering.run()?;
         if let Some(limits) = unit.limits {
@@ -114,6 +124,7 @@ fn lower_functions(
 impl<'m> Lowering<'_, 'm> {
     fn run(&self) -> Result<(), Error> {
         let code = self.code;
+        let mut notes = BlockNotes::begin(code);
         let mut places: BTreeMap<Place, Vec<Step>> = BTreeMap::new();
         for (layer, plan) in self.layers.iter().map(|layer| layer.plan).enumerate() {
             for placed in plan.probes {
@@ -154,12 +165,19 @@ impl<'m> Lowering<'_, 'm> {
                     code.last_position(facts.src)
                 }
             };
+            let before = position.previous();
             self.emit_before(position, &steps)?;
+            if let (Some(notes), Place::End(block)) = (&mut notes, place) {
+                notes.blocks[block].probes = before.map_or_else(|| code.block(block).first(), Instruction::next);
+            }
             if let Place::Start(block) = place {
                 self.set_again(block, &steps)?;
             }
         }
         edges::lower(self, &on_edges.into_iter().collect::<Vec<_>>())?;
+        if let Some(notes) = notes {
+            self.methods.iter().for_each(|method| method.note_paths(code, &notes));
+        }
         self.methods.iter().for_each(|method| method.at_calls(code));
         Ok(())
     }

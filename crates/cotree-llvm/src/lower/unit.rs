@@ -47,6 +47,8 @@ pub struct Unit<'a> {
     pub interruptible: &'a [bool],
     /// Calls note where the method's registers are ([`super::registers_at_calls`]).
     pub registers_at_calls: bool,
+    /// Debug information says on which path each block is.
+    pub fault_paths: bool,
     /// Functions that code outside the unit's profiled functions may call, by number in the unit.
     pub foreign: &'a [bool],
     /// Functions that may run before thread-local variables have values, by number in the unit.
@@ -78,4 +80,6 @@ pub struct First {
     pub fault: u32,
     /// The number of its first call that asks what others have led to.
     pub call_query: usize,
+    /// How many blocks the unit has before it.
+    pub block: u32,
 }

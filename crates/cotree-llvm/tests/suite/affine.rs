@@ -92,6 +92,7 @@ impl Seen {
             targets: None,
             asked_lines: &[],
             registers_at_calls: false,
+            fault_paths: false,
         };
         lower(&mut self.module, &self.extracted, &layers, &unit, First::default()).expect("every probe has code");
         let text = self.module.to_text();

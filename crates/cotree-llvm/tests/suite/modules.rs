@@ -61,6 +61,7 @@ fn instrument(body: &str, access: Access, level: Level) -> String {
         targets: None,
         asked_lines: &[],
         registers_at_calls: false,
+        fault_paths: false,
     };
     lower(&mut module, &extracted, &layers, &unit, First::default()).expect("every probe has code");
     let text = module.to_text();
@@ -158,6 +159,7 @@ fn entries_tell_whose_thread_it_is() {
         targets: None,
         asked_lines: &[],
         registers_at_calls: false,
+        fault_paths: false,
     };
     lower(
         &mut module,
@@ -298,6 +300,7 @@ fn count_at(body: &str, places: &[Place]) -> Result<String, Error> {
         targets: None,
         asked_lines: &[],
         registers_at_calls: false,
+        fault_paths: false,
     };
     lower(&mut module, &extracted, &layers, &unit, First::default())?;
     Module::parse_text("again", &module.to_text())?;

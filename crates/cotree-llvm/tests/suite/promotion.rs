@@ -58,6 +58,7 @@ fn instrumented(body: &str, promoted: bool, interruptible: bool) -> (String, Cou
         targets: None,
         asked_lines: &[],
         registers_at_calls: false,
+        fault_paths: false,
     };
     lower(&mut module, &extracted, &layers, &unit, First::default()).expect("every probe has code");
     let text = module.to_text();

@@ -43,7 +43,7 @@ pub struct UnitDescriptor {
     pub name: *const core::ffi::c_char,
     /// 1 for an executable, 0 for a shared library.
     pub executable: u32,
-    /// 1: generated code counts paths.
+    /// 1: generated code counts paths; 2: debug information says, too, which path was under way at a fault.
     pub counts_paths: u32,
     /// Words of a slab behind the counters that say how many bytes behind the slab's bucket of zeros some bucket is.
     /// [`MORE_WORDS`] follow.

@@ -50,7 +50,7 @@ pub use paths::{ABANDONED, ADDRESS_MASK, PathBucket, VALUE_SHIFT, path_slot};
 pub use registers::{FUNCTION_MAGIC, FunctionPrefix, RegisterReturn, RegisterValue};
 pub use segment::{SEGMENT_MAGIC, SegmentHeader, SegmentKind, segment_size};
 pub use slab::{HandlerWord, HiddenWord, MORE_WORDS, OUTERMOST, QueryWord, TO_ZEROS, slab_sparse_bytes, slab_stride};
-pub use stack::StackEntry;
+pub use stack::{COUNTERS_ADDRESS, FIRST_ADDRESS, MACHINE_REGISTER, StackEntry};
 pub use trace::{
     TRACE_GAP, TRACE_SLACK, TRACE_STACK_CUT, TRACE_WINDOW, TraceChunk, TraceInterrupted, TracePlace, TraceRecord,
     TraceState, TraceWord,

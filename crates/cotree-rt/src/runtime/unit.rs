@@ -108,6 +108,12 @@ pub fn counts_paths() -> bool {
     !cfg!(feature = "counters-alone") && descriptor().counts_paths != 0
 }
 
+/// Whether debug information says which path was under way at a fault.
+#[cfg(not(feature = "counters-alone"))]
+pub fn tells_faults() -> bool {
+    descriptor().counts_paths == 2
+}
+
 /// Whether generated code writes a trace.
 pub fn is_traced() -> bool {
     !cfg!(feature = "counters-alone") && descriptor().trace_word != 0

@@ -45,6 +45,7 @@ const TRIED: &[Tried] = &[
     Tried { usual: &["auto"], ..tried("threads", &["on", "word", "off"]) },
     tried("event-costs", &["costs"]),
     tried("event-limit", &[""]),
+    tried("fault-paths", &[""]),
     Tried { usual: &["count"], ..tried("path-metric", &["events", "cycles"]) },
     tried("trace-ring", &["1M"]),
     tried("trace-off", &[""]),

@@ -98,7 +98,7 @@ const STACK: [&str; 7] = ["main", "deep", "deep", "deep", "deep", "sum", "check"
 #[test]
 fn a_crash_is_told_from_main_to_the_fault() {
     let project = Project::new(&[("p.c", PROGRAM)]);
-    project.ok("--profile path cc -O0 -g -w -o p p.c");
+    project.ok("--profile path --fault-paths cc -O0 -g -w -o p p.c");
     let aborted = story(&project, "0");
     assert_eq!(aborted.functions, STACK);
     assert_eq!(aborted.lines, [39, 33, 33, 33, 31, 25, 8]);
@@ -110,7 +110,8 @@ fn a_crash_is_told_from_main_to_the_fault() {
     assert_eq!((exited.functions, exited.lines[6]), (STACK.map(str::to_owned).to_vec(), 10));
     let crashed = story(&project, "2");
     assert_eq!((crashed.functions, crashed.lines[6]), (STACK.map(str::to_owned).to_vec(), 12));
-    assert_eq!(crashed.known[6], "unknown");
+    assert_eq!(crashed.known[6], "known");
+    assert_eq!(crashed.paths[6], [6, 7, 9, 11, 12]);
     let killed = story(&project, "3");
     assert!(killed.functions.is_empty() && killed.note.is_some_and(|note| note.contains("killed")), "{}", killed.text);
     let returned = story(&project, "9");
@@ -199,5 +200,146 @@ int main(void) {
         let crashed = story(&project, "0");
         assert_eq!(crashed.functions, ["work", "fail"], "{link}");
         assert_eq!(crashed.lines, [6, 3], "{link}");
+    }
+}
+
+/// Branches that lead to one line, which faults in some manner.
+const BRANCHES: &str = r#"
+#include <stdlib.h>
+#include <string.h>
+static int *volatile null;
+static volatile int zero, a, b, c, d, e;
+NOINLINE static void fail(int n) {
+  for (int i = 0; i < 3; i++) {
+    if (n & 1)
+      a = 1;
+    else
+      b = 2;
+    if (n & 2)
+      c = 3;
+    if (n & 4)
+      d = n;
+    else
+      e = i;
+    if (i == 1) {
+      FAULT;
+    }
+  }
+}
+NOINLINE static void middle(int n) {
+  fail(n);
+  a = 5;
+}
+int main(int count, char **arguments) {
+  middle(atoi(arguments[1]));
+  return 0;
+}
+"#;
+
+/// The lines of [`BRANCHES`] that the second turn goes through.
+fn lines_of(n: u32) -> Vec<u64> {
+    let branch = |bit: u32, [taken, other]: [Option<u64>; 2]| if n & bit == 0 { other } else { taken };
+    let branches = [branch(1, [Some(9), Some(11)]), branch(2, [Some(13), None]), branch(4, [Some(15), Some(17)])];
+    branches.into_iter().flatten().collect()
+}
+
+#[test]
+fn a_fault_between_calls_tells_the_path_that_was_taken() {
+    let project = Project::new(&[("p.c", BRANCHES), ("p.cpp", BRANCHES)]);
+    let builds = [
+        ("path", "cc -O0", "p.c", "*null=n"),
+        ("path", "cc -O1", "p.c", "*null=n"),
+        ("path", "cc -O2", "p.c", "a=n/zero"),
+        ("path", "cc -O0 -fPIE -pie", "p.c", "__builtin_trap()"),
+        ("path", "cc -O2 -fPIE -pie", "p.c", "a=*null"),
+        ("path-context", "cc -O0", "p.c", "a=n%zero"),
+        ("path-context", "cc -O2 -static", "p.c", "*null=n"),
+        ("path", "c++ -O2", "p.cpp", "__builtin_trap()"),
+        ("path-array=0", "cc -O0", "p.c", "*null=n"),
+        ("path-array=0", "cc -O2", "p.c", "a=n%zero"),
+    ];
+    let branches = [9, 11, 13, 15, 17];
+    for inlined in [false, true] {
+        for (method, compile, file, fault) in builds {
+            let method = match method.strip_prefix("path-array=") {
+                Some(array) => format!("path --path-array {array} --fault-paths"),
+                None => format!("{method} --fault-paths"),
+            };
+            let define = if inlined { "-DNOINLINE=" } else { "-DNOINLINE=__attribute__((noinline))" };
+            project.ok(&format!("--profile {method} {compile} -g -w {define} -DFAULT={fault} -o p {file}"));
+            for n in 0..8 {
+                let crashed = story(&project, &n.to_string());
+                let what = format!("{method} {compile} {fault} {n}: {}", crashed.text);
+                assert_eq!(crashed.known.last().map(String::as_str), Some("known"), "{what}");
+                assert_eq!(crashed.lines.last(), Some(&19), "{what}");
+                let path = crashed.paths.last().expect("it is known");
+                let taken: Vec<u64> = path.iter().copied().filter(|line| branches.contains(line)).collect();
+                // With the context of the loop, or where its turns have become one path, the first turn comes before.
+                assert!(taken.ends_with(&lines_of(n)), "{what}: {taken:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn without_debug_information_a_fault_tells_no_path() {
+    let project = Project::new(&[("p.c", BRANCHES)]);
+    for (options, debug) in [("--fault-paths ", ""), ("", "-g "), ("--fault-paths ", "-g1 ")] {
+        let linked = format!("--profile path {options}cc -O2 {debug}-w -DNOINLINE= -DFAULT=*null=n -o p p.c");
+        let said = project.cotree(&linked).output().expect("cotree starts");
+        // bfd writes the plugin's warnings on its standard output.
+        let said = String::from_utf8_lossy(&[said.stdout, said.stderr].concat()).into_owned();
+        assert_eq!(said.contains("compile it with -g"), debug.is_empty(), "{linked}: {said}");
+        let crashed = story(&project, "3");
+        assert_eq!(crashed.known.last().map(String::as_str), Some("not held"), "{linked}: {}", crashed.text);
+        assert!(crashed.text.contains("did not hold"), "{linked}: {}", crashed.text);
+    }
+}
+
+/// Debug information must not change what is measured.
+#[test]
+fn notes_of_paths_change_no_code() {
+    let project = Project::new(&[("p.c", PROGRAM), ("q.c", BRANCHES)]);
+    for source in ["p.c", "q.c -DNOINLINE= -DFAULT=*null=n"] {
+        for level in ["-O0", "-O1", "-O2", "-O3 -flto"] {
+            let text = |debug: &str| {
+                project.ok(&format!("--profile path --fault-paths cc {level} {debug} -w -o p {source}"));
+                let bytes = std::fs::read(project.path("p")).expect("the program");
+                let elf = object::File::parse(&*bytes).expect("an executable");
+                let section = object::Object::section_by_name(&elf, ".text").expect("code");
+                object::ObjectSection::data(&section).expect("its bytes").to_vec()
+            };
+            assert!(text("") == text("-g"), "{source} {level}");
+        }
+    }
+}
+
+#[test]
+fn damaged_debug_information_is_survived() {
+    let project = Project::new(&[("p.c", BRANCHES)]);
+    project.ok("--profile path --fault-paths cc -O2 -g -w -DNOINLINE= -DFAULT=*null=n -o p p.c");
+    let _ = project.command(project.path("p")).arg("5").env("COTREE_FILE", "p.cotree").status().expect("it runs");
+    let whole = std::fs::read(project.path("p")).expect("the program");
+    let elf = object::File::parse(&*whole).expect("an executable");
+    let names = [".debug_info", ".debug_abbrev", ".debug_line", ".debug_loclists", ".debug_rnglists", ".debug_str"];
+    let ranges: Vec<(u64, u64)> = names
+        .into_iter()
+        .filter_map(|name| object::ObjectSection::file_range(&object::Object::section_by_name(&elf, name)?))
+        .collect();
+    assert!(ranges.len() >= 4, "{ranges:?}");
+    let mut seed = 1u64;
+    let mut next = |below: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % below
+    };
+    for _ in 0..100 {
+        let mut bytes = whole.clone();
+        for _ in 0..4 {
+            let (start, len) = ranges[usize::try_from(next(ranges.len() as u64)).expect("small")];
+            bytes[usize::try_from(start + next(len)).expect("in the file")] = next(256).to_le_bytes()[0];
+        }
+        std::fs::write(project.path("p"), &bytes).expect("the program is written");
+        let told = project.cotree("paths --pending --json p.cotree").output().expect("cotree starts");
+        assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
     }
 }

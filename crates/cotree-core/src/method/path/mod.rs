@@ -126,7 +126,7 @@ fn plan_with(
         windows: placed.windows,
         behind: false,
     };
-    Ok(PathPlan { probes: placed.probes, key })
+    Ok(PathPlan { probes: placed.probes, in_blocks: placed.in_blocks, highest: placed.highest, key })
 }
 
 /// A numbering of a function's paths that may be chosen.
@@ -243,6 +243,7 @@ pub fn naively(
         placed.probes.extend(context::copies(cfg, &numbering, &increments, &classes));
         (made.probes, made.key.self_loops) = (placed.probes, placed.self_loops);
         (made.key.calls, made.key.windows) = (placed.calls, placed.windows);
+        made.in_blocks = placed.in_blocks;
     }
     Ok(made)
 }

@@ -56,6 +56,10 @@ pub struct Placed {
     pub self_loops: CounterKey,
     /// See [`super::PathKey::calls`].
     pub calls: Vec<(Block, AtCalls)>,
+    /// See [`super::PathPlan::in_blocks`].
+    pub in_blocks: IdMap<Block, AtCalls>,
+    /// See [`super::PathPlan::highest`].
+    pub highest: u64,
     /// See [`super::PathKey::windows`].
     pub windows: Vec<Window>,
 }
@@ -290,6 +294,17 @@ fn only_paths(numbering: &Numbering) -> Vec<Option<u64>> {
     sums
 }
 
+/// No sum of the values along the beginning of a path is higher.
+fn highest(numbering: &Numbering) -> u64 {
+    let graph = numbering.graph();
+    let mut highest = vec![0u64; graph.node_count()];
+    for &node in graph.topological_order() {
+        let sums = graph.inward(node).iter().map(|&arc| highest[graph.src(arc)].saturating_add(numbering.value(arc)));
+        highest[node] = sums.max().unwrap_or(0);
+    }
+    highest.into_iter().max().unwrap_or(0)
+}
+
 /// Arcs by what they stand for.
 struct Arcs {
     of_edge: IdMap<Edge, Option<Arc>>,
@@ -369,8 +384,13 @@ fn finish(
         Some(prefix) => AtCalls::Known(prefix),
         None => AtCalls::Query(increments.query[node]),
     };
-    let calls = blocks.into_iter().map(|block| (block, at_calls(left(block)))).collect();
-    Placed { probes: plan.probes, self_loops: plan.key, calls, windows: windows.into_list() }
+    let mut in_blocks = cfg.per_block(AtCalls::Counted);
+    for block in cfg.blocks().filter(|&b| b != cfg.exit()) {
+        in_blocks[block] = at_calls(left(block));
+    }
+    let calls = blocks.into_iter().map(|block| (block, in_blocks[block])).collect();
+    let highest = highest(numbering);
+    Placed { probes: plan.probes, self_loops: plan.key, calls, in_blocks, highest, windows: windows.into_list() }
 }
 
 /// Merges what can be merged and adds the probes.

@@ -2,7 +2,7 @@
 
 use super::metric::PathMetric;
 use crate::facts::Function;
-use crate::ids::{Block, Edge, Site, Table};
+use crate::ids::{Block, Edge, IdMap, Site, Table};
 use crate::plan::{CounterKey, FunctionPlan};
 use crate::probe::PlacedProbe;
 use serde::{Deserialize, Serialize};
@@ -74,6 +74,11 @@ pub struct PathPlan {
     /// What is applied, in the order in which probes run at each place: what keeps the path register, counts paths, and
     /// counts self-loops.
     pub probes: Vec<PlacedProbe>,
+    /// What the register says in each block, behind the probes at its start and before those at its end. A plan that
+    /// was read from a file has none.
+    pub in_blocks: IdMap<Block, AtCalls>,
+    /// No beginning of a path has a higher number. A plan that was read from a file does not know.
+    pub highest: u64,
     /// What is kept to recover the profile.
     pub key: PathKey,
 }

@@ -1,5 +1,6 @@
 //! What the lowering of a method has to do.
 
+use crate::lower::block_notes::BlockNotes;
 use crate::lower::code::Code;
 use crate::lower::landing_pad::LandingPad;
 use cotree_core::probe::{PlacedProbe, Probe};
@@ -22,6 +23,9 @@ pub(in crate::lower) trait MethodLowering<'m> {
         pad: &LandingPad<'m>,
         probes: &[Option<Vec<Probe>>],
     ) -> Result<(), Probe>;
+
+    /// Has debug information say on which path each block is. All probes are there by then.
+    fn note_paths(&self, _code: &Code<'_, 'm>, _notes: &BlockNotes<'m>) {}
 
     /// Has the function's calls note what the runtime must know if they don't come back. All other code is there by
     /// then.

@@ -126,7 +126,7 @@ pub(super) fn read(
     let array = r.get(Stream::PathArray)?;
     let metric = if r.left(Stream::Metric) == 0 { 0 } else { r.get(Stream::Metric)? };
     let metric = PathMetric::from_number(metric).ok_or(MapError::Invalid("no such metric of paths"))?;
-    let plan = |CounterPlan { probes, key }| Ok(PathPlan { probes, key: read_key(key, r)? });
+    let plan = |CounterPlan { probes, key }| Ok(PathPlan { probes, key: read_key(key, r)?, ..PathPlan::default() });
     let functions = counters.into_iter().map(plan).collect::<Result<_, MapError>>()?;
     Ok(UnitPathPlan { method, functions, array, metric })
 }

@@ -318,7 +318,7 @@ fn paths_for(function: &Function, method: PathMethod, options: PathOptions) -> P
     let weighting = Weighting::heuristic(&cfg);
     let plan = path::plan_as(method, function, &cfg, &weighting, options).expect("its own graph");
     let probes = plan::path::counters(&plan).probes;
-    PathPlan { probes, key: PathKey { behind: plan.key.paths % 3 == 1, ..plan.key } }
+    PathPlan { probes, key: PathKey { behind: plan.key.paths % 3 == 1, ..plan.key }, ..PathPlan::default() }
 }
 
 /// Callers for some functions: all calls of their name, some of them, and places where the map lists no call.

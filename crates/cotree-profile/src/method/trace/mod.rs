@@ -109,7 +109,7 @@ impl<'a> UnitTables<'a> {
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         lines
             .entry(address)
-            .or_insert_with(|| source_lines::of(self.binary.path(), &[address]).remove(&address))
+            .or_insert_with(|| source_lines::of(self.binary.path(), &[address], &[]).lines.remove(&address))
             .clone()
     }
 

@@ -48,6 +48,7 @@ fn activation(unit: &Unit<'_>, at: &Pending) -> Value {
         PathTaken::Path(_) => ("known", None),
         PathTaken::OfTheNext => ("of the next", None),
         PathTaken::OneOf(paths) => ("one of several", Some(*paths)),
+        PathTaken::NotHeld => ("not held", None),
         PathTaken::Unknown => ("unknown", None),
     };
     let parts = |context: bool| match &at.path {

@@ -16,6 +16,7 @@ use cotree_core::method::ipath::AtCall;
 use cotree_core::method::ipath::decode::Step;
 use cotree_core::method::ipath::graph::Role;
 use cotree_core::method::path::{AtCalls, Path};
+use cotree_profile::held_path::HeldPath;
 use cotree_profile::stack::{Activation, At};
 use std::collections::BTreeSet;
 
@@ -50,6 +51,8 @@ pub enum PathTaken {
     OfTheNext,
     /// On one of so many that ran.
     OneOf(usize),
+    /// A signal found it between two calls, and nothing there said which one.
+    NotHeld,
     /// There is no telling.
     Unknown,
 }
@@ -75,9 +78,16 @@ pub fn pending(unit: &Unit<'_>) -> Option<Vec<Pending>> {
                     open.push((function, call));
                 }
             }
-            At::Instruction { function, line, .. } => {
+            At::Instruction { function, line, caller, held, .. } => {
+                if let (Some(outer), Some(held), Some(line)) = (function, held, caller)
+                    && *outer != held.function
+                {
+                    out.push(around(unit, &source, *outer, line, &open));
+                }
                 let place = StoppedAt::Instruction(line.clone());
-                out.push(Pending { function: *function, place, path: PathTaken::Unknown });
+                let path = source.at_instruction(unit, *held);
+                let function = held.map(|held| held.function).or(*function);
+                out.push(Pending { function, place, path });
                 open.clear();
             }
             At::PassedOver { function, line } => {
@@ -89,6 +99,22 @@ pub fn pending(unit: &Unit<'_>) -> Option<Vec<Pending>> {
         }
     }
     Some(out)
+}
+
+/// The activation that another one is inlined into, through a call on this line.
+fn around(
+    unit: &Unit<'_>,
+    source: &PathSource<'_>,
+    function: FunctionId,
+    line: &(String, u32),
+    open: &[(FunctionId, CallId)],
+) -> Pending {
+    let Some(call) = only_call_at(unit, function, line) else {
+        let place = StoppedAt::SomeCall(Some(line.clone()));
+        return Pending { function: Some(function), place, path: PathTaken::Unknown };
+    };
+    let path = source.at_call(unit, &Activation { function, call, register: None }, open);
+    Pending { function: Some(function), place: StoppedAt::Call(call), path }
 }
 
 /// The call on a line, if the function has no other there.
@@ -117,6 +143,15 @@ impl PathSource<'_> {
             Self::Across(across) => across.at_call(at, open),
         }
     }
+
+    fn at_instruction(&self, unit: &Unit<'_>, held: Option<HeldPath>) -> PathTaken {
+        match self {
+            Self::Within(paths) => held
+                .and_then(|held| beginning(unit, paths, (held.function, held.block), held.beginning, None))
+                .unwrap_or(PathTaken::NotHeld),
+            Self::Across(_) => PathTaken::Unknown,
+        }
+    }
 }
 
 /// The beginning of a path within its function. Where paths are counted before the call, since they branch no more
@@ -125,12 +160,26 @@ fn within(unit: &Unit<'_>, paths: &PathUnit<'_>, at: &Activation) -> Option<Path
     let facts = unit.function(at.function)?.facts;
     let (block, before) = place_of(facts, at.call)?;
     let of = paths.functions().iter().find(|of| of.function.index == at.function)?;
-    let numbered: Paths<'_> = of.numbered()?;
     let prefix = match of.key.at_calls(block)? {
         AtCalls::Counted => None,
         AtCalls::Known(prefix) => Some(prefix),
         AtCalls::Query(less) => Some(at.register?.wrapping_add(less).cast_unsigned()),
     };
+    beginning(unit, paths, (at.function, block), prefix, Some(before))
+}
+
+/// The beginning of a path up to a block, by its number, or where the path has been counted by those that ran. If
+/// `until` is given, the block got no further than to that call.
+fn beginning(
+    unit: &Unit<'_>,
+    paths: &PathUnit<'_>,
+    (function, block): (FunctionId, Block),
+    prefix: Option<u64>,
+    until: Option<u32>,
+) -> Option<PathTaken> {
+    unit.function(function)?.facts.blocks.get(block)?;
+    let of = paths.functions().iter().find(|of| of.function.index == function)?;
+    let numbered: Paths<'_> = of.numbered()?;
     let beginnings: BTreeSet<[Vec<Block>; 2]> = match prefix {
         Some(prefix) => {
             let path = numbered.numbering.path_along(&numbered.cfg, &numbered.numbering.arcs_up_to(block, prefix)?);
@@ -152,7 +201,7 @@ fn within(unit: &Unit<'_>, paths: &PathUnit<'_>, at: &Activation) -> Option<Path
     };
     let whole = |block: &Block| Visit { block: *block, after_calls: 0, until: None };
     let part = |blocks: &[Block], context| PathPart {
-        function: at.function,
+        function,
         depth: 0,
         chain: Vec::new(),
         came_back: false,
@@ -162,7 +211,7 @@ fn within(unit: &Unit<'_>, paths: &PathUnit<'_>, at: &Activation) -> Option<Path
     };
     let (context, mut active) = (part(&context, true), part(&blocks, false));
     if let Some(last) = active.visits.last_mut() {
-        last.until = Some(before);
+        last.until = until;
     }
     Some(PathTaken::Path([context, active].into_iter().filter(|part| !part.visits.is_empty()).collect()))
 }

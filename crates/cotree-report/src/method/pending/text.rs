@@ -100,6 +100,11 @@ impl Teller<'_> {
                 let say = format!("        by one of {} that led there", counted(*paths as u128, "path"));
                 writeln!(out, "{}", style.faint(&say))
             }
+            PathTaken::NotHeld => {
+                let say =
+                    "        by a path that the machine code did not hold there (it may with --fault-paths and -g)";
+                writeln!(out, "{}", style.faint(say))
+            }
             PathTaken::Unknown => writeln!(out, "{}", style.faint("        by a path that was not kept")),
         }
     }

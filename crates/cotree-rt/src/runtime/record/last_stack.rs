@@ -1,9 +1,10 @@
 //! Writes down the stack of the thread that ends the process, in a unit that counts paths: what early exits say of its
 //! frames is how many there are at each call, and not in which order.
 
-use crate::arch::registers::FrameRegisters;
-use crate::layout::{INTERRUPTED, SegmentKind, StackEntry, State};
+use crate::arch::registers::{AllRegisters, FrameRegisters, STACK_POINTER};
+use crate::layout::{COUNTERS_ADDRESS, FIRST_ADDRESS, INTERRUPTED, MACHINE_REGISTER, SegmentKind, StackEntry, State};
 use crate::runtime::file::current;
+use crate::runtime::os::sys;
 use crate::runtime::record::registers;
 use crate::runtime::slabs;
 use crate::runtime::slabs::segments::{self, SegmentType};
@@ -32,7 +33,7 @@ pub fn write(state: u32, walk: impl Fn() -> Walk) {
     if frames < if state == State::ABORTED { 1 } else { 2 } {
         return;
     }
-    let capacity = entries.min(2 * MOST * (1 + MOST_VALUES));
+    let capacity = entries.min(2 * MOST * (1 + MOST_VALUES) + MOST_OF_INTERRUPTED);
     let Some(_held) = slabs::lock_soon() else { return };
     let Ok(segment) = segments::add_in_file(KIND, capacity) else { return };
     let mut used = 0;
@@ -49,6 +50,13 @@ pub fn write(state: u32, walk: impl Fn() -> Walk) {
 /// The most values of a frame that are sure to have room.
 const MOST_VALUES: u64 = 4;
 
+/// The most entries of an interrupted frame.
+const MOST_OF_INTERRUPTED: u64 = 17 + (BELOW_STACK_POINTER + MOST_STACK) / 8;
+/// How much of an interrupted frame's stack is written down, from the stack pointer on.
+const MOST_STACK: u64 = 0x1000;
+/// Below the stack pointer, where functions that call none may keep variables.
+const BELOW_STACK_POINTER: u64 = 128;
+
 /// Calls for each entry, with how many frames of this image were above its frame.
 fn for_each(mut walk: Walk, act: &mut dyn FnMut(u64, StackEntry)) {
     let image = Image::get();
@@ -56,6 +64,10 @@ fn for_each(mut walk: Walk, act: &mut dyn FnMut(u64, StackEntry)) {
     while let Some(frame) = walk.next() {
         if let Some(address) = image.link_address(frame.pc) {
             entries_of(frame, address, above, walk.registers(), &mut |entry| act(number, entry));
+            if let Some(registers) = walk.interrupted_registers().filter(|_| frame.interrupted && unit::tells_faults())
+            {
+                interrupted_at(frame, address | INTERRUPTED, registers, &mut |entry| act(number, entry));
+            }
             number += 1;
         }
         above += 1;
@@ -73,5 +85,31 @@ fn entries_of(
     act(StackEntry { address, register: 0, value: above });
     if let (false, Some(known)) = (frame.interrupted, registers) {
         registers::for_each(frame.pc, known, |number, value| act(StackEntry { address, register: number + 1, value }));
+    }
+}
+
+/// What an interrupted frame has in registers and on its stack.
+fn interrupted_at(frame: Frame, address: u64, registers: &AllRegisters, act: &mut dyn FnMut(StackEntry)) {
+    for (number, &value) in (0..).zip(registers) {
+        act(StackEntry { address, register: MACHINE_REGISTER + number, value });
+    }
+    act(StackEntry { address, register: COUNTERS_ADDRESS, value: unit::descriptor().counters as u64 });
+    let sp = registers[STACK_POINTER];
+    if !sp.is_multiple_of(8) || sp < FIRST_ADDRESS + BELOW_STACK_POINTER {
+        return;
+    }
+    let most = sp.saturating_add(MOST_STACK);
+    let end = if frame.cfa > sp { frame.cfa.min(most) } else { most };
+    let mut page = 0;
+    for word in (sp - BELOW_STACK_POINTER..end).step_by(8) {
+        if word & !0xFFF != page {
+            if !sys::readable(word) {
+                continue;
+            }
+            page = word & !0xFFF;
+        }
+        // SAFETY: a word of a page that the kernel can read.
+        let value = unsafe { (word as *const u64).read_volatile() };
+        act(StackEntry { address, register: word, value });
     }
 }

@@ -108,6 +108,13 @@ impl Cursor {
         FrameRegisters { sp: self.sp(), preserved: PRESERVED.map(|register| self.registers[register]) }
     }
 
+    /// All registers of a frame that a signal has interrupted.
+    #[cfg(not(feature = "counters-alone"))]
+    pub fn interrupted_registers(&mut self) -> Option<AllRegisters> {
+        self.settle();
+        self.interrupted.then_some(self.registers)
+    }
+
     /// Goes on to the caller.
     #[inline(always)]
     pub fn step(&mut self) -> Step {

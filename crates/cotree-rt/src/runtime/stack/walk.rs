@@ -2,8 +2,9 @@
 
 use crate::arch::context::Context;
 use crate::arch::jumps::is_jumping;
-use crate::arch::registers::Caller;
-use crate::arch::registers::FrameRegisters;
+#[cfg(not(feature = "counters-alone"))]
+use crate::arch::registers::AllRegisters;
+use crate::arch::registers::{Caller, FrameRegisters};
 use crate::arch::stacks::is_accounting;
 use crate::layout::INTERRUPTED;
 use crate::runtime::stack::unwind::{Cursor, Step};
@@ -26,7 +27,10 @@ pub struct Frame {
     #[cfg_attr(feature = "shared-library", expect(dead_code, reason = "jumps are the executable's"))]
     pub sp: u64,
     /// The CFA of the frame: the stack pointer of its caller. `u64::MAX` if there is none, or it is unknown.
-    #[cfg_attr(feature = "shared-library", expect(dead_code, reason = "jumps are the executable's"))]
+    #[cfg_attr(
+        all(feature = "shared-library", feature = "counters-alone"),
+        expect(dead_code, reason = "jumps are the executable's")
+    )]
     pub cfa: u64,
 }
 
@@ -42,6 +46,9 @@ pub struct Walk {
     cursor: Cursor,
     /// What the last frame has in registers, if that matters to anybody.
     registers: Option<FrameRegisters>,
+    /// All that the last frame has in registers, if a signal has interrupted it.
+    #[cfg(not(feature = "counters-alone"))]
+    interrupted: Option<AllRegisters>,
     ended: bool,
     complete: bool,
     frames: u64,
@@ -71,6 +78,8 @@ impl Walk {
         Self {
             cursor,
             registers: (unit::knows_registers() || joined::any()).then_some(FrameRegisters::NONE),
+            #[cfg(not(feature = "counters-alone"))]
+            interrupted: None,
             ended: false,
             complete: false,
             frames: 0,
@@ -97,11 +106,21 @@ impl Walk {
         self.registers.as_ref()
     }
 
+    /// All that the last frame has in registers, if a signal has interrupted it.
+    #[cfg(not(feature = "counters-alone"))]
+    pub fn interrupted_registers(&self) -> Option<&AllRegisters> {
+        self.interrupted.as_ref()
+    }
+
     /// A frame below a signal handler or the like.
     #[cold]
     #[inline(never)]
     fn interrupted_at(&mut self, pc: u64) {
         self.handler = true;
+        #[cfg(not(feature = "counters-alone"))]
+        {
+            self.interrupted = self.cursor.interrupted_registers();
+        }
         self.counting = marks::RECORDING.get().is_some_and(|is_recording_at| is_recording_at(pc));
         self.look_for_accounting(pc);
     }

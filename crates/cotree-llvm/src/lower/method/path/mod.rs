@@ -6,14 +6,17 @@
 //!
 //! - [`hashed`]: counting in hash tables.
 //! - [`unwinding`]: what edges into a landing pad do to the registers, as one step.
+//! - [`notes`]: what debug information says of the path after a fault.
 //! - [`meter`]: what is added up along paths.
 
 mod hashed;
 mod meter;
+mod notes;
 mod registers;
 mod unwinding;
 
 use super::lowering::MethodLowering;
+use crate::lower::block_notes::BlockNotes;
 use crate::lower::code::Code;
 use crate::lower::landing_pad::LandingPad;
 use crate::lower::notes_at_calls::{self, HAS_NONE, IS_ADDRESS};
@@ -59,6 +62,10 @@ impl<'m> MethodLowering<'m> for PathRegisters<'_, 'm> {
     ) -> Result<(), Probe> {
         self.join(code, pad, &unwinding::effects(probes)?);
         Ok(())
+    }
+
+    fn note_paths(&self, code: &Code<'_, 'm>, notes: &BlockNotes<'m>) {
+        self.note_in_debug_info(code, notes);
     }
 
     /// The function's calls carry their registers.
