@@ -1,6 +1,6 @@
 // Loads the scripts below `data/`: the browser lets a page from a disk load scripts, and no other files.
 
-import type { Details, Flame, Index, SourceFile } from "./model";
+import type { Details, Flame, Index, Path, SourceFile } from "./model";
 
 const waiting = new Map<string, { resolve: (packed: string) => void; reject: (why: Error) => void }>();
 const loaded = new Map<string, Promise<unknown>>();
@@ -44,6 +44,8 @@ export async function loadFunction(index: Index, number: number): Promise<Detail
   if (!details) throw new Error(`there is no function ${number}`);
   return details;
 }
+
+export const loadPaths = () => load("paths") as Promise<Path[]>;
 
 export const loadFlame = () => load("flame") as Promise<Flame>;
 

@@ -55,7 +55,7 @@ function ownLines(body: Body, declared: [number, number] | null): { file: number
   return { file, from: Math.min(...numbers), to: Math.max(...numbers) + 1 };
 }
 
-async function oneBody(index: Index, number: number, body: Body, whole: Amount): Promise<Child[]> {
+async function oneBody(index: Index, number: number, body: Body, whole: Amount, path: number[] | null): Promise<Child[]> {
   const doubtful = isDoubtful(index, number);
   if (body.untouched !== null) return [h("p", {}, `Not counted: ${body.untouched}.`)];
   const where = (block: number) => {
@@ -71,8 +71,10 @@ async function oneBody(index: Index, number: number, body: Body, whole: Amount):
   const excerpt = own && file && lines(file, own.from, own.to, hottest(file), whole);
   const text = excerpt && excerpt.element;
   const lineOf = (line: number) => (own && line >= own.from && line <= own.to ? excerpt?.row(line) : null);
+  path?.flatMap((block) => body.blocks[block]?.lines ?? []).forEach((line) => line[0] === own?.file && lineOf(line[1])?.classList.add("taken"));
   const view = graph(body, {
     doubtful,
+    path,
     where,
     onBlocks: (blocks) => {
       text?.querySelectorAll(".here").forEach((row) => row.classList.remove("here"));
@@ -95,7 +97,7 @@ async function oneBody(index: Index, number: number, body: Body, whole: Amount):
 }
 
 /// The page of a function.
-export async function functionPage(index: Index, number: number, whole: Amount): Promise<Child[]> {
+export async function functionPage(index: Index, number: number, whole: Amount, path: number[] | null): Promise<Child[]> {
   const details: Details = await loadFunction(index, number);
   const f = index.functions;
   const doubtful = isDoubtful(index, number);
@@ -107,13 +109,13 @@ export async function functionPage(index: Index, number: number, whole: Amount):
     ["Where", placeLink(index, placeOf(index, number))],
     ["Symbol", details.symbol !== f.name[number] && h("code", {}, details.symbol)],
   ];
-  const bodies = await Promise.all(details.bodies.map((body) => oneBody(index, number, body, whole)));
+  const bodies = await Promise.all(details.bodies.map((body) => oneBody(index, number, body, whole, path)));
   const titled = bodies.map((body, at) => [
     bodies.length > 1 && h("h2", {}, `Body ${at + 1} of ${bodies.length}, of ${details.bodies[at]?.module}`),
     body,
   ]);
   return [
-    h("div", { class: "heading" }, h("h2", {}, f.name[number] ?? "?")),
+    h("div", { class: "heading" }, h("h2", {}, f.name[number] ?? "?"), path && h("p", {}, "The way of one path is marked. ", h("a", { href: "#/paths" }, "All paths"))),
     h("dl", { class: "facts" }, facts.filter(([, shown]) => shown).map(([name, shown]) => h("div", {}, h("dt", {}, name), h("dd", {}, shown)))),
     details.doubts.length > 0 && h("ul", { class: "notes" }, details.doubts.map((doubt) => h("li", {}, doubt))),
     details.bodies.length === 0 && h("p", {}, "It has no code of its own: all copies were inlined into other functions."),

@@ -12,6 +12,8 @@ const CHARACTER = 7.3;
 
 export interface GraphOptions {
   doubtful: boolean;
+  /// The blocks of a path that is to be seen, in order.
+  path: number[] | null;
   /// The lines of a block, in short.
   where: (block: number) => string;
   /// A block is looked at, or none.
@@ -50,11 +52,16 @@ export function graph(body: Body, options: GraphOptions): GraphView {
     }, 0);
 
   const nodesOf = new Map<number, Element>();
+  const { path } = options;
+  const taken = new Set(path?.map((block, at) => `${block} ${path[at + 1]}`));
 
   function redraw(): void {
     nodesOf.clear();
     const drawn = draw(body, folded);
     const hot = hotPath(drawn);
+    const blocksOf = new Map(drawn.nodes.map((node) => [node.id, node.blocks]));
+    const takes = (from: string, to: string) =>
+      (blocksOf.get(from) ?? []).some((block) => (blocksOf.get(to) ?? []).some((next) => taken.has(`${block} ${next}`)));
     const laidOut = new Graph({ multigraph: false });
     laidOut.setGraph({ rankdir: "TB", nodesep: 28, ranksep: 44, edgesep: 14, marginx: 16, marginy: 16 });
     laidOut.setDefaultEdgeLabel(() => ({}));
@@ -93,7 +100,7 @@ export function graph(body: Body, options: GraphOptions): GraphView {
       const kinds = [...new Set(edge.kinds)].join(", ");
       return svg(
         "g",
-        { class: ["edge", hot.has(edge) && "hot", never && "never", edge.back && "back"].filter(Boolean).join(" ") },
+        { class: ["edge", path ? takes(edge.from, edge.to) && "taken" : hot.has(edge) && "hot", never && "never", edge.back && "back"].filter(Boolean).join(" ") },
         svg("path", { d: path, "marker-end": "url(#arrow)" }),
         x !== undefined && y !== undefined && svg("text", { x, y: y + 4, "text-anchor": "middle" }, count(edge.count, options.doubtful)),
         svg("title", {}, `${edge.from} to ${edge.to}: ${kinds}, ${count(edge.count, options.doubtful)}`),
@@ -113,7 +120,7 @@ export function graph(body: Body, options: GraphOptions): GraphView {
       const element = svg(
         "g",
         {
-          class: `node heat${heat(executed(node), most)}${never ? " never" : ""}${node.loop !== null ? " folded" : ""}`,
+          class: `node heat${heat(executed(node), most)}${never ? " never" : ""}${node.loop !== null ? " folded" : ""}${path && node.blocks.some((block) => path.includes(block)) ? " taken" : ""}`,
           transform: `translate(${(x - width / 2).toFixed(1)},${(y - height / 2).toFixed(1)})`,
           "data-blocks": node.blocks.join(" "),
           click: open,

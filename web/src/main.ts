@@ -7,6 +7,7 @@ import { functionPage } from "./function";
 import type { Index } from "./model";
 import { fileName } from "./names";
 import { overview, wholeOf } from "./overview";
+import { blocksOf, pathsPage } from "./paths";
 import { source } from "./source";
 
 const bar = document.getElementById("bar") as HTMLElement;
@@ -29,7 +30,7 @@ function heading(title: string, home: boolean): void {
   const named = index?.units.map((unit) => unit.name).join(", ") ?? "cotree";
   document.title = home ? named : `${title} – ${named}`;
   bar.replaceChildren(
-    h("nav", { class: "crumbs", "aria-label": "Where this is" }, home ? [h("h1", {}, named), h("a", { href: "#/flame" }, "Flame graph")] : [h("a", { class: "home", href: "#/" }, named), h("h1", {}, title)]),
+    h("nav", { class: "crumbs", "aria-label": "Where this is" }, home ? [h("h1", {}, named), h("a", { href: "#/flame" }, "Flame graph"), index && index.paths !== null && h("a", { href: "#/paths" }, "Paths")] : [h("a", { class: "home", href: "#/" }, named), h("h1", {}, title)]),
     h("div", { class: "tools" }, h("button", { type: "button", click: turnTheme, title: "Light or dark" }, "Light/dark")),
   );
 }
@@ -49,10 +50,14 @@ async function show(): Promise<void> {
     const whole = wholeOf(index);
     if (kind === "function") {
       title = index.functions.name[number] ?? "?";
-      content = await functionPage(index, number, whole);
+      const path = rest[1] === "path" ? await blocksOf(Number(rest[2]), number) : null;
+      content = await functionPage(index, number, whole, path);
     } else if (kind === "file") {
       title = fileName(index, number);
       content = await source(index, number, whole, rest[1] === undefined ? null : Number(rest[1]));
+    } else if (kind === "paths") {
+      title = "Paths";
+      content = await pathsPage(index, whole);
     } else if (kind === "flame") {
       title = "Flame graph";
       content = await flamePage(index);

@@ -15,6 +15,8 @@ export interface Index {
   /// The kind of events that costs are of.
   kind: string;
   loops: HotLoop[];
+  /// How many paths ran, if these are counted.
+  paths: number | null;
 }
 
 export interface Unit {
@@ -124,4 +126,22 @@ export interface Flame {
   name: number[];
   parent: number[];
   own: Amount[];
+}
+
+/// A path that ran.
+export interface Path {
+  instructions: Amount;
+  count: Amount;
+  number: string;
+  parts: PathPart[];
+  doubtful: boolean;
+}
+
+/// A stretch of a path, within one activation.
+export interface PathPart {
+  function: number | null;
+  depth: number;
+  context: boolean;
+  blocks: number[];
+  lines: [file: number, line: number][];
 }

@@ -27,6 +27,8 @@ pub(super) struct Index<'a> {
     /// The kind of events that costs are of.
     kind: &'static str,
     loops: Vec<LoopRow>,
+    /// How many paths ran, if these are counted.
+    paths: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -82,7 +84,12 @@ struct LoopRow {
 }
 
 /// Makes the index.
-pub(super) fn of<'a>(pages: &'a Pages<'_>, numbering: &'a Numbering<'_>, files: &[FileTotals]) -> Index<'a> {
+pub(super) fn of<'a>(
+    pages: &'a Pages<'_>,
+    numbering: &'a Numbering<'_>,
+    files: &[FileTotals],
+    paths: Option<u64>,
+) -> Index<'a> {
     let mut functions = Functions::default();
     for function in &numbering.functions {
         let f = &function.summary;
@@ -119,6 +126,7 @@ pub(super) fn of<'a>(pages: &'a Pages<'_>, numbering: &'a Numbering<'_>, files: 
         per_script: PER_SCRIPT,
         kind: pages.kind().title(),
         loops: hot_loops(pages, numbering),
+        paths,
     }
 }
 

@@ -11,6 +11,7 @@
 //! | what is known of each function | [`functions`] |
 //! | what is known of each source file | [`files`] |
 //! | the stacks in which costs arose | [`flame`] |
+//! | which paths ran | [`paths`] |
 
 mod content;
 mod data;
@@ -19,6 +20,7 @@ mod flame;
 mod functions;
 mod index;
 mod numbering;
+mod paths;
 
 pub use content::Pages;
 
@@ -45,5 +47,6 @@ pub fn write(pages: &Pages<'_>, put: &mut Put<'_>) -> io::Result<()> {
     let totals = files::write(pages, &numbering, &mut add)?;
     functions::write(pages, &numbering, &mut add)?;
     flame::write(pages, &mut add)?;
-    add("index".to_owned(), data::script("index", &index::of(pages, &numbering, &totals))?)
+    let paths = paths::write(pages, &numbering, &mut add)?;
+    add("index".to_owned(), data::script("index", &index::of(pages, &numbering, &totals, paths))?)
 }

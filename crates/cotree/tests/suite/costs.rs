@@ -131,7 +131,7 @@ fn instructions_cost_what_a_file_says() {
 #[test]
 fn profiles_without_blocks_are_refused() {
     let project = Project::new(&[("p.c", PROGRAM)]);
-    run(&project, "calls cc -O0");
+    run(&project, "events cc -O0");
     for format in ["callgrind", "pprof", "speedscope", "folded", "flamegraph"] {
         let refused = project.fails(&format!("export p.cotree --format {format}"));
         assert!(refused.contains("has no counts of blocks"), "{refused}");

@@ -6,6 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use flate2::read::GzDecoder;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fs;
 
 const PROGRAM: &str = r#"
@@ -102,4 +103,49 @@ fn other_profiles_show_what_they_count() {
     succeed(project.command(project.path("p")).env("COTREE_FILE", "p.cotree"));
     let said = project.fails("html -o none p.cotree");
     assert!(said.contains("has no counts of blocks") && !project.path("none").exists(), "{said}");
+}
+
+/// The paths of pages are those of `cotree paths`, the hottest first.
+#[test]
+fn pages_show_paths() {
+    let project = Project::new(&[("p.cc", PROGRAM)]);
+    for method in ["path", "path-context", "ipath", "ipath-piecewise"] {
+        project.ok(&format!("--profile {method} c++ -O0 -g -o p p.cc"));
+        succeed(project.command(project.path("p")).env("COTREE_FILE", "p.cotree"));
+        project.ok("html -o pages p.cotree");
+        let told: Value = serde_json::from_str(&project.ok("paths --json p.cotree")).expect("JSON");
+        let unit = &told["units"][0];
+        let of_functions = unit["functions"].as_array().expect("functions").iter().map(|function| &function["paths"]);
+        let lists: Vec<&Value> =
+            if method.starts_with("ipath") { vec![&unit["paths"]] } else { of_functions.collect() };
+        let paths = lists.iter().filter_map(|list| list.as_array()).flatten();
+        let mut expected: Vec<(u64, u64)> = paths
+            .map(|path| {
+                (path["instructions"].as_u64().expect("instructions"), path["count"].as_u64().expect("a count"))
+            })
+            .map(|(instructions, count)| (instructions * count, count))
+            .filter(|&(_, count)| count > 0)
+            .collect();
+        let shown = data(&project, "paths");
+        let shown = shown.as_array().expect("paths");
+        let mut found: Vec<(u64, u64)> = (shown.iter())
+            .map(|path| {
+                (path["instructions"].as_u64().expect("instructions"), path["count"].as_u64().expect("a count"))
+            })
+            .collect();
+        assert!(found.is_sorted_by(|a, b| a.0 >= b.0), "{method}: {found:?}");
+        expected.sort_unstable();
+        found.sort_unstable();
+        assert!(found.len() >= 3, "{method}: {found:?}");
+        assert_eq!(found, expected, "{method}");
+        let index = data(&project, "index");
+        assert!(index["paths"].as_u64().expect("how many ran") >= found.len() as u64, "{method}");
+        let names = index["functions"]["name"].as_array().expect("names");
+        let crosses = shown.iter().any(|path| {
+            let parts = path["parts"].as_array().expect("parts").iter().filter(|part| part["context"] == false);
+            let functions = parts.map(|part| &names[part["function"].as_u64().expect("a function") as usize]);
+            functions.map(|name| name.to_string()).collect::<BTreeSet<_>>().len() > 1
+        });
+        assert_eq!(crosses, method.starts_with("ipath"), "{method}");
+    }
 }
