@@ -21,7 +21,7 @@ struct Row {
     /// What all its executions executed.
     instructions: Amount,
     count: Amount,
-    /// Its number: decimal digits, as they may be more than JavaScript's numbers hold.
+    /// The number of the path: decimal digits, as they may be more than JavaScript's numbers hold.
     number: String,
     parts: Vec<Part>,
     doubtful: bool,
@@ -32,7 +32,7 @@ struct Row {
 struct Part {
     function: Option<usize>,
     depth: u32,
-    /// It led to the path, and is not counted by it.
+    /// The stretch led to the path, and is not counted by it.
     context: bool,
     blocks: Vec<u32>,
     /// Files and lines, in the order in which they ran.
