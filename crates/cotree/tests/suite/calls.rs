@@ -255,3 +255,26 @@ fn calls_are_costs() {
     succeed(project.command(project.path("q")).arg("3").env("COTREE_FILE", "edges.cotree"));
     assert!(project.fails("diff 3.cotree edges.cotree").contains("compare two of one method"));
 }
+
+const ENTERED_OTHERWISE: &str = r#"
+#include <stdio.h>
+static int twice(int n) { return puts("twice") + n; }
+static int other(int) __attribute__((alias("twice")));
+__attribute__((constructor)) static void begin(void) { puts("begin"); }
+static int down(int n) { return n > 2 ? down(n - 1) : puts("down"); }
+int main(void) { return (twice(1) + other(2) + other(3) + down(5)) == 0; }
+"#;
+
+/// Entries by an alias, or before `main`, are no calls of the function by its name: then nothing is told.
+#[test]
+fn entries_are_told_only_where_all_are_counted() {
+    let project = Project::new(&[("p.c", ENTERED_OTHERWISE)]);
+    project.ok("--profile calls cc -O0 -g -o p p.c");
+    succeed(project.command(project.path("p")).env("COTREE_FILE", "p.cotree"));
+    let costs: Value = serde_json::from_str(&project.ok("costs --json p.cotree")).expect("JSON");
+    let entries = |name: &str| {
+        let function = costs["functions"].as_array().expect("functions").iter().find(|f| f["symbol"] == name);
+        function.unwrap_or_else(|| panic!("{name}"))["entries"].as_u64()
+    };
+    assert_eq!(["twice", "begin", "down"].map(entries), [None, None, Some(4)]);
+}
