@@ -34,6 +34,14 @@ pub struct Frame {
     pub inlined: bool,
 }
 
+impl Frame {
+    /// The name of the function, which says where it is an inlined copy.
+    #[must_use]
+    pub fn label(&self) -> String {
+        if self.inlined { format!("{} (inlined)", self.name) } else { self.name.clone() }
+    }
+}
+
 /// A frame with the line that is under way in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FrameAt {
@@ -48,6 +56,8 @@ pub struct FrameAt {
 pub struct Stack {
     /// The frames.
     pub frames: Vec<FrameAt>,
+    /// The unit whose code has cost that, an index into [`Costs::units`].
+    pub unit: usize,
     /// The cost.
     pub cost: Cost,
 }
@@ -76,7 +86,7 @@ impl Contexts {
             for (&line, &cost) in &function.lines {
                 let mut frames = around.clone();
                 builder.within(function, line, &mut frames);
-                builder.contexts.stacks.push(Stack { frames, cost });
+                builder.contexts.stacks.push(Stack { frames, unit: function.unit, cost });
             }
         }
         builder.contexts
@@ -136,7 +146,7 @@ impl Builder<'_> {
             for (line, cost) in costs_of_counts(function.function.facts, &events[node.function.index()], count) {
                 let mut frames = frames.clone();
                 self.within(function, line, &mut frames);
-                self.contexts.stacks.push(Stack { frames, cost });
+                self.contexts.stacks.push(Stack { frames, unit: function.unit, cost });
             }
             around.push(frames);
         }

@@ -5,6 +5,8 @@
 //! a place for remarks, what a profile could not tell.
 
 pub mod callgrind;
+mod exact;
+pub mod firefox_profiler;
 pub mod flamegraph;
 pub mod folded;
 pub mod format;
@@ -21,7 +23,7 @@ mod weights;
 pub use format::{Export, ExportError, ExportOptions, Format, Needs};
 
 /// All formats, the usual one first.
-pub const FORMATS: [Format; 12] = [
+pub const FORMATS: [Format; 13] = [
     json::FORMAT,
     lcov::FORMAT,
     weights::FORMAT,
@@ -30,6 +32,7 @@ pub const FORMATS: [Format; 12] = [
     folded::FORMAT,
     flamegraph::FORMAT,
     speedscope::FORMAT,
+    firefox_profiler::FORMAT,
     llvm_sample::FORMAT,
     llvm_profdata::FORMAT,
     symbol_order::FORMAT,

@@ -1,6 +1,7 @@
 //! speedscope's own format: <https://www.speedscope.app/file-format-schema.json>. One profile per kind of events, whose
 //! samples are the stacks in the order of functions, not of time.
 
+use super::exact::exact_in_json;
 use super::format::{Export, ExportError, Format, Needs};
 use super::remarks::remarks;
 use crate::costs::Costs;
@@ -51,8 +52,7 @@ struct JsonFrame<'a> {
 
 impl<'a> From<&'a Frame> for JsonFrame<'a> {
     fn from(frame: &'a Frame) -> Self {
-        let name = if frame.inlined { format!("{} (inlined)", frame.name) } else { frame.name.clone() };
-        Self { name, file: frame.file.as_deref(), line: (frame.line > 0).then_some(frame.line) }
+        Self { name: frame.label(), file: frame.file.as_deref(), line: (frame.line > 0).then_some(frame.line) }
     }
 }
 
@@ -77,8 +77,8 @@ pub fn write(costs: &Costs<'_>, contexts: &Contexts, kinds: &[EventKind], out: &
     let mut profiles = Vec::new();
     for &kind in kinds {
         let some = || stacks.iter().filter(|(_, cost)| cost.of(kind) > 0);
-        let weights: Vec<u64> = some().map(|(_, cost)| in_range(cost.of(kind))).collect::<io::Result<_>>()?;
-        let total = in_range(weights.iter().map(|&weight| u128::from(weight)).sum())?;
+        let weights: Vec<u64> = some().map(|(_, cost)| exact_in_json(cost.of(kind))).collect::<io::Result<_>>()?;
+        let total = exact_in_json(weights.iter().map(|&weight| u128::from(weight)).sum())?;
         if total > 0 {
             let samples = some().map(|(frames, _)| frames.clone()).collect();
             let name = kind.title().to_owned();
@@ -110,10 +110,4 @@ pub fn write(costs: &Costs<'_>, contexts: &Contexts, kinds: &[EventKind], out: &
     };
     serde_json::to_writer(&mut *out, &file)?;
     writeln!(out)
-}
-
-/// Readers take numbers for 64-bit floating-point ones.
-fn in_range(amount: u128) -> io::Result<u64> {
-    let amount = u64::try_from(amount).ok().filter(|&amount| amount <= 1 << 53);
-    amount.ok_or_else(|| io::Error::other("an amount has more than 53 bits, which JSON readers would round"))
 }

@@ -7,7 +7,7 @@ use cotree_core::ids::Block;
 use cotree_core::profile::{Flaw, FunctionProfile};
 use cotree_report::costs::Costs;
 use cotree_report::costs::contexts::Contexts;
-use cotree_report::export::{callgrind, flamegraph, folded, pprof, speedscope};
+use cotree_report::export::{callgrind, firefox_profiler, flamegraph, folded, pprof, speedscope};
 use cotree_report::names::Names;
 use cotree_report::unit::Unit;
 use std::io;
@@ -96,6 +96,16 @@ fn speedscope_has_a_profile_per_kind() {
     insta::assert_snapshot!(
         serde_json::to_string_pretty(&value).expect("it is JSON").replace(env!("CARGO_PKG_VERSION"), "VERSION")
     );
+}
+
+#[test]
+fn firefox_profiler_has_a_thread_per_kind() {
+    let file = with(&with_runs(), |costs| {
+        let contexts = Contexts::new(costs, Names::Demangled);
+        text(|out| firefox_profiler::write(costs, &contexts, &KINDS, out))
+    });
+    let value: serde_json::Value = serde_json::from_str(&file).expect("it is JSON");
+    insta::assert_snapshot!(value.to_string().replace("{\"", "\n{\"").replace(env!("CARGO_PKG_VERSION"), "VERSION"));
 }
 
 /// `classify` calls `exit` once: what follows the call did not run.

@@ -229,7 +229,7 @@ fn calls_are_costs() {
     let mut folded: Vec<String> = project.ok("export --format folded 8.cotree").lines().map(str::to_owned).collect();
     folded.sort();
     assert_eq!(folded, ["[several callers];sum 46", "main 5", "main;deep 16", "open_to_all 1"]);
-    for format in ["flamegraph", "speedscope", "pprof"] {
+    for format in ["flamegraph", "speedscope", "firefox-profiler", "pprof"] {
         project.ok(&format!("export --format {format} -o out.{format} 8.cotree"));
     }
     let said = project.fails("costs --event loads 8.cotree");

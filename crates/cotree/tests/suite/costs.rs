@@ -48,6 +48,58 @@ fn totals(file: &str) -> BTreeMap<String, u64> {
     kinds.into_iter().map(str::to_owned).zip(sums).collect()
 }
 
+/// The threads of a processed profile: name, and weights by stacks of `function:line`. Checks what its readers rely on.
+fn threads_of_firefox(profile: &Value) -> Vec<(String, BTreeMap<String, u64>)> {
+    let shared = &profile["shared"];
+    for table in ["stackTable", "frameTable", "funcTable", "sources", "resourceTable", "nativeSymbols"] {
+        let table = shared[table].as_object().expect("a table");
+        let columns = table.iter().filter(|(name, _)| *name != "length");
+        columns.for_each(|(name, column)| assert_eq!(column.as_array().expect(name).len(), table["length"], "{name}"));
+    }
+    let at = |table: &str, column: &str, index: u64| &shared[table][column][index as usize];
+    let string = |index: &Value| shared["stringArray"][index.as_u64().expect("a number") as usize].as_str();
+    let stack = |number: u64| {
+        let mut frames = Vec::new();
+        let mut next = Some(number);
+        while let Some(number) = next {
+            let frame = at("stackTable", "frame", number).as_u64().expect("a frame");
+            let func = at("frameTable", "func", frame).as_u64().expect("a function");
+            let category = at("frameTable", "category", frame).as_u64().expect("a category");
+            assert!(profile["meta"]["categories"][category as usize]["subcategories"][0].is_string());
+            if let Some(source) = at("funcTable", "source", func).as_u64() {
+                string(at("sources", "filename", source)).expect("a file name");
+            }
+            let line = at("frameTable", "line", frame).as_u64().unwrap_or(0);
+            frames.push(format!("{}:{line}", string(at("funcTable", "name", func)).expect("a name")));
+            next = at("stackTable", "prefix", number).as_u64();
+            assert!(next.is_none_or(|prefix| prefix < number), "stacks stand behind those around them");
+        }
+        frames.reverse();
+        frames.join(";")
+    };
+    assert_eq!(profile["meta"]["preprocessedProfileVersion"], 60);
+    let threads = profile["threads"].as_array().expect("threads").iter();
+    let thread = |thread: &Value| {
+        let samples = &thread["samples"];
+        let column = |name: &str| samples[name].as_array().expect(name).clone();
+        let (stacks, weights, times) = (column("stack"), column("weight"), column("time"));
+        assert!(stacks.len() == weights.len() && stacks.len() == times.len() && samples["length"] == stacks.len());
+        let mut sums = BTreeMap::new();
+        let mut before = 0;
+        for ((number, weight), time) in stacks.iter().zip(&weights).zip(&times) {
+            assert_eq!((time.as_f64().expect("a time") * 1e6).round() as u64, before, "an event is a nanosecond");
+            let weight = weight.as_u64().expect("a weight");
+            before += weight;
+            match number.as_u64() {
+                Some(number) => *sums.entry(stack(number)).or_default() += weight,
+                None => assert_eq!(weight, 0, "the end"),
+            }
+        }
+        (thread["name"].as_str().expect("a name").to_owned(), sums)
+    };
+    threads.map(thread).collect()
+}
+
 fn run(project: &Project, options: &str) {
     project.ok(&format!("--profile {options} -g -w -o p p.c"));
     succeed(project.command(project.path("p")).env("COTREE_FILE", "p.cotree"));
@@ -88,6 +140,11 @@ fn every_format_has_the_same_amount() {
     let speedscope: Value =
         serde_json::from_str(&project.ok("export p.cotree --format speedscope --event loads")).expect("JSON");
     assert_eq!(speedscope["profiles"][0]["endValue"], total);
+    let profile = project.ok("export p.cotree --format firefox-profiler --event loads");
+    let threads = threads_of_firefox(&serde_json::from_str(&profile).expect("JSON"));
+    assert_eq!(threads.len(), 1);
+    assert_eq!(threads[0].1.values().sum::<u64>(), total);
+    assert!(threads[0].1.keys().any(|stack| stack.starts_with("main:") && stack.contains(";down:")), "{threads:?}");
     assert!(
         project.ok("export p.cotree --format flamegraph --event loads").contains(&format!("total_samples=\"{total}\""))
     );
@@ -132,7 +189,7 @@ fn instructions_cost_what_a_file_says() {
 fn profiles_without_blocks_are_refused() {
     let project = Project::new(&[("p.c", PROGRAM)]);
     run(&project, "events cc -O0");
-    for format in ["callgrind", "pprof", "speedscope", "folded", "flamegraph"] {
+    for format in ["callgrind", "pprof", "speedscope", "firefox-profiler", "folded", "flamegraph"] {
         let refused = project.fails(&format!("export p.cotree --format {format}"));
         assert!(refused.contains("has no counts of blocks"), "{refused}");
     }

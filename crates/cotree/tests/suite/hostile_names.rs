@@ -120,7 +120,7 @@ fn names_forge_no_lines() {
         harmless(format, &(out.clone() + &notes));
         assert!(!out.contains('\x1b'), "{format}: {out:?}");
     }
-    for format in ["json", "speedscope"] {
+    for format in ["json", "speedscope", "firefox-profiler"] {
         let (_, out, _) = run(&["export", "--format", format, &profile]);
         let value: serde_json::Value = serde_json::from_str(&out).expect("JSON");
         assert!(value.to_string().contains(r"exact: FORGED\u001b[31mred"), "{value}");
