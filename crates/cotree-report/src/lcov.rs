@@ -6,9 +6,9 @@
 
 use crate::branches::Branch;
 use crate::coverage::{FileCoverage, FileIndex};
-use crate::exclusions::{self, Exclusions, Markers};
+use crate::exclusions::{self, Markers};
 use crate::files::FilePattern;
-use crate::functions::summarize;
+use crate::functions::{FunctionSummary, summarize};
 use crate::harness::is_of_harness;
 use crate::names::Names;
 use crate::source::Sources;
@@ -102,6 +102,40 @@ impl<'a> Tracefile<'a> {
         &self.markers
     }
 
+    /// Counts the lines of a file, without what markers exclude. Lines that ran and are marked as unreachable become
+    /// remarks.
+    pub(crate) fn coverage(&self, path: &str, remarks: &mut Vec<String>) -> FileCoverage {
+        let text = self.sources.text(path);
+        let mut coverage = self.index.count(self.units, path, text.as_deref());
+        if let Some(exclusions) = self.markers.of(path) {
+            let ran = coverage.lines.iter().filter(|(line, facts)| facts.count > 0 && exclusions.unreachable(**line));
+            remarks.extend(ran.map(|(&line, facts)| exclusions::reached(path, line, facts.count)));
+            coverage.exclude(exclusions);
+        }
+        coverage
+    }
+
+    /// The branches of a file that are asked for, with those outcomes that are, by lines.
+    pub(crate) fn branches(&self, path: &str, coverage: &FileCoverage) -> Vec<Branch> {
+        let exclusions = self.markers.of(path);
+        let mut branches = Vec::new();
+        for (&line, facts) in &coverage.lines {
+            let exceptions =
+                self.options.exceptions && !exclusions.is_some_and(|exclusions| exclusions.exception(line));
+            for branch in facts.branches.clone().sorted() {
+                let kept = |&outcome: &usize| exceptions || !is_exceptional(branch.outcomes[outcome].0);
+                let kept: Vec<usize> = (0..branch.outcomes.len()).filter(kept).collect();
+                // Without the exceptions it may be none.
+                if kept.len() >= 2 && (self.options.checks || !branch.check) {
+                    let outcomes = kept.iter().map(|&outcome| branch.outcomes[outcome]).collect();
+                    let leads_to = kept.iter().map(|&outcome| branch.leads_to[outcome]).collect();
+                    branches.push(Branch { outcomes, leads_to, ..branch });
+                }
+            }
+        }
+        branches
+    }
+
     /// Writes the tracefile. The result are sentences for the user: what a tracefile can't say, and lines that ran and
     /// are marked as unreachable.
     ///
@@ -114,15 +148,9 @@ impl<'a> Tracefile<'a> {
         let mut functions = function_records(self.units, self.options.names);
         writeln!(out, "TN:{}", test_name(&self.options.test_name))?;
         for path in &self.paths {
-            let text = self.sources.text(path);
-            let mut coverage = self.index.count(self.units, path, text.as_deref());
+            let coverage = self.coverage(path, &mut remarks);
             let mut records = functions.remove(path).unwrap_or_default();
-            let exclusions = self.markers.of(path).map(|exclusions| &**exclusions);
-            if let Some(exclusions) = exclusions {
-                let ran =
-                    coverage.lines.iter().filter(|(line, facts)| facts.count > 0 && exclusions.unreachable(**line));
-                remarks.extend(ran.map(|(&line, facts)| exclusions::reached(path, line, facts.count)));
-                coverage.exclude(exclusions);
+            if let Some(exclusions) = self.markers.of(path) {
                 records.retain(|record| !exclusions.line(record.line));
             }
             if !coverage.lines.is_empty() {
@@ -130,7 +158,7 @@ impl<'a> Tracefile<'a> {
                     decisions: Vec::new(),
                     path: path.clone(),
                     functions: records,
-                    branches: branch_records(&coverage, exclusions, self.options),
+                    branches: self.branches(path, &coverage).iter().map(branch_record).collect(),
                     lines: coverage.lines.iter().map(|(&line, facts)| (line, facts.count)).collect(),
                 };
                 untold.add(file.write(form, out)?);
@@ -141,49 +169,43 @@ impl<'a> Tracefile<'a> {
     }
 }
 
-/// The branches of a file.
-fn branch_records(
-    coverage: &FileCoverage,
-    exclusions: Option<&Exclusions>,
-    options: &LcovOptions,
-) -> Vec<BranchRecord> {
-    let mut records = Vec::new();
-    for (&line, facts) in &coverage.lines {
-        let exceptions = options.exceptions && !exclusions.is_some_and(|exclusions| exclusions.exception(line));
-        let branches = facts.branches.clone().sorted().into_iter();
-        let checks = |branch: &Branch| options.checks || !branch.check;
-        records.extend(branches.filter(checks).filter_map(|branch| branch_record(line, &branch, exceptions)));
-    }
-    records
+/// A branch in a tracefile.
+fn branch_record(branch: &Branch) -> BranchRecord {
+    let outcomes = branch
+        .outcomes
+        .iter()
+        .map(|&(kind, count)| OutcomeRecord { count: count.unwrap_or(0), exceptional: is_exceptional(kind) });
+    BranchRecord { line: branch.line, reached: branch.reached, outcomes: outcomes.collect() }
 }
 
-/// A branch; `None` if it is none without the exceptions.
-fn branch_record(line: u32, branch: &Branch, exceptions: bool) -> Option<BranchRecord> {
-    let outcomes = branch.outcomes.iter().map(|&(kind, count)| OutcomeRecord {
-        count: count.unwrap_or(0),
-        exceptional: matches!(kind, EdgeKind::InvokeUnwind),
-    });
-    let outcomes: Vec<_> = outcomes.filter(|outcome| exceptions || !outcome.exceptional).collect();
-    (outcomes.len() >= 2).then_some(BranchRecord { line, reached: branch.reached, outcomes })
+/// Does only an exception take such an outcome?
+pub(crate) fn is_exceptional(kind: EdgeKind) -> bool {
+    matches!(kind, EdgeKind::InvokeUnwind)
 }
 
-/// Function records by path, in the order of lines.
-fn function_records(units: &[Unit<'_>], names: Names) -> BTreeMap<String, Vec<FunctionRecord>> {
-    let mut merged: BTreeMap<(String, u32, String), (u64, u32)> = BTreeMap::new();
+/// Calls `each` with the functions that coverage counts, and where they begin.
+pub(crate) fn functions<'u, 'a>(units: &'u [Unit<'a>], mut each: impl FnMut(&'u Unit<'a>, &FunctionSummary, Position)) {
     for unit in units {
         for function in summarize(unit) {
             let measured = function.bodies.is_empty() || function.untouched.is_none();
             let Some(position) = function.position.filter(|_| measured) else { continue };
             let bodies = function.bodies.iter().filter_map(|&body| unit.function(body));
-            if bodies.map(|body| is_of_harness(body.facts)).reduce(|one, other| one && other) == Some(true) {
-                continue;
+            if bodies.map(|body| is_of_harness(body.facts)).reduce(|one, other| one && other) != Some(true) {
+                each(unit, &function, position);
             }
-            let key = (unit.file(position.file).to_owned(), position.line, names.show(&function.symbol));
-            let (sum, end) = merged.entry(key).or_default();
-            *sum = sum.saturating_add(function.entries());
-            *end = last_line(unit, &function.bodies, position).max(*end);
         }
     }
+}
+
+/// Function records by path, in the order of lines.
+fn function_records(units: &[Unit<'_>], names: Names) -> BTreeMap<String, Vec<FunctionRecord>> {
+    let mut merged: BTreeMap<(String, u32, String), (u64, u32)> = BTreeMap::new();
+    functions(units, |unit, function, position| {
+        let key = (unit.file(position.file).to_owned(), position.line, names.show(&function.symbol));
+        let (sum, end) = merged.entry(key).or_default();
+        *sum = sum.saturating_add(function.entries());
+        *end = end_of(unit, &function.bodies, position).0.max(*end);
+    });
     let mut by_path: BTreeMap<String, Vec<FunctionRecord>> = BTreeMap::new();
     for ((path, line, name), (entries, end)) in merged {
         by_path.entry(path).or_default().push(FunctionRecord { line, end, name, entries });
@@ -191,12 +213,12 @@ fn function_records(units: &[Unit<'_>], names: Names) -> BTreeMap<String, Vec<Fu
     by_path
 }
 
-/// The last line of a function's own code.
-fn last_line(unit: &Unit<'_>, bodies: &[FunctionId], position: Position) -> u32 {
+/// Where a function's own code ends: the line and the column.
+pub(crate) fn end_of(unit: &Unit<'_>, bodies: &[FunctionId], position: Position) -> (u32, u32) {
     let bodies = bodies.iter().filter_map(|&body| unit.function(body));
     let spans = bodies.flat_map(|body| body.facts.blocks.iter().flat_map(|block| &block.lines));
     let own = spans.filter(|span| span.inlined.is_none() && span.at.file == position.file);
-    own.map(|span| span.at.line).fold(position.line, u32::max)
+    own.map(|span| (span.at.line, span.at.column)).fold((position.line, position.column), Ord::max)
 }
 
 /// lcov allows letters, digits and underscores.

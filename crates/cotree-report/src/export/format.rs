@@ -64,6 +64,8 @@ pub struct ExportOptions {
     pub markers: bool,
     /// Write the last lines of functions, too, for lcov 2 alone.
     pub function_ends: bool,
+    /// The folder that relative paths of sources start in, if it is known.
+    pub folder: Option<String>,
 }
 
 /// What is exported.

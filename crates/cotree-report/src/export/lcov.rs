@@ -1,8 +1,8 @@
 //! Coverage of lines, functions and branches.
 
-use super::format::{Export, ExportError, Format, Needs};
+use super::format::{Export, ExportError, ExportOptions, Format, Needs};
 use crate::files::no_lines;
-use crate::lcov::{self, Tracefile};
+use crate::lcov::{LcovOptions, Tracefile};
 use crate::terminal::counted;
 use std::io::Write;
 
@@ -17,8 +17,16 @@ pub(super) const FORMAT: Format = Format {
 };
 
 fn export(export: &Export<'_>, out: &mut dyn Write) -> Result<Vec<String>, ExportError> {
-    let asked = export.options;
-    let options = lcov::LcovOptions {
+    let options = options(export.options);
+    let tracefile = Tracefile::new(export.units, export.sources, &options);
+    let mut notes = what_is_left_out(export, &tracefile)?;
+    notes.extend(tracefile.write(out)?);
+    Ok(notes)
+}
+
+/// What is asked of coverage.
+pub(super) fn options(asked: &ExportOptions) -> LcovOptions {
+    LcovOptions {
         test_name: asked.test_name.clone(),
         file: asked.file.clone(),
         absent: asked.absent,
@@ -27,8 +35,11 @@ fn export(export: &Export<'_>, out: &mut dyn Write) -> Result<Vec<String>, Expor
         markers: asked.markers,
         function_ends: asked.function_ends,
         names: asked.names_in_tracefiles,
-    };
-    let tracefile = Tracefile::new(export.units, export.sources, &options);
+    }
+}
+
+/// Sentences about the files that are left out, and about markers; an error if no files remain.
+pub(super) fn what_is_left_out(export: &Export<'_>, tracefile: &Tracefile<'_>) -> Result<Vec<String>, ExportError> {
     let left_out = tracefile.left_out();
     let mut notes: Vec<String> = left_out
         .first()
@@ -40,10 +51,10 @@ fn export(export: &Export<'_>, out: &mut dyn Write) -> Result<Vec<String>, Expor
         .into_iter()
         .collect();
     if tracefile.paths().is_empty() {
-        let why = notes.into_iter().next().unwrap_or_else(|| no_lines(export.units, asked.file.as_ref()));
+        let why = notes.into_iter().next();
+        let why = why.unwrap_or_else(|| no_lines(export.units, export.options.file.as_ref()));
         return Err(ExportError::Nothing(why));
     }
     notes.extend(tracefile.markers().remarks());
-    notes.extend(tracefile.write(out)?);
     Ok(notes)
 }

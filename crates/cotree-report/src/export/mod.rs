@@ -10,6 +10,7 @@ pub mod firefox_profiler;
 pub mod flamegraph;
 pub mod folded;
 pub mod format;
+mod gcov_json;
 mod json;
 mod lcov;
 pub mod llvm_profdata;
@@ -23,9 +24,10 @@ mod weights;
 pub use format::{Export, ExportError, ExportOptions, Format, Needs};
 
 /// All formats, the usual one first.
-pub const FORMATS: [Format; 13] = [
+pub const FORMATS: [Format; 14] = [
     json::FORMAT,
     lcov::FORMAT,
+    gcov_json::FORMAT,
     weights::FORMAT,
     callgrind::FORMAT,
     pprof::FORMAT,

@@ -28,22 +28,22 @@ pub struct ExportArgs {
     /// The format
     #[arg(long, default_value = FORMATS[0].name, value_parser = format())]
     format: Format,
-    /// lcov: only this source file (parser.c, src/parser.c), those in this folder, or those that match a pattern
-    /// ('*/src/*.h')
+    /// lcov, gcov-json: only this source file (parser.c, src/parser.c), those in this folder, or those that match a
+    /// pattern ('*/src/*.h')
     #[arg(long, value_name = "FILE", value_parser = file_pattern)]
     file: Option<FilePattern>,
-    /// lcov: also source files that are not on this machine; genhtml stops at such a file
+    /// lcov, gcov-json: also source files that are not on this machine; genhtml stops at such a file
     #[arg(long)]
     absent_sources: bool,
-    /// lcov: leave out branch outcomes that only an exception takes
+    /// lcov, gcov-json: leave out branch outcomes that only an exception takes
     #[arg(long)]
     no_exceptions: bool,
-    /// lcov: leave out branches of checks that the compiler adds: those of Rust for overflow, bounds, divisors and
-    /// pointers
+    /// lcov, gcov-json: leave out branches of checks that the compiler adds: those of Rust for overflow, bounds,
+    /// divisors and pointers
     #[arg(long)]
     no_checks: bool,
-    /// lcov: count lines, branches and functions that markers in the sources exclude (LCOV_EXCL_LINE, GCOVR_EXCL_START
-    /// and the like)
+    /// lcov, gcov-json: count lines, branches and functions that markers in the sources exclude (LCOV_EXCL_LINE,
+    /// GCOVR_EXCL_START and the like)
     #[arg(long)]
     no_markers: bool,
     /// lcov: write the last lines of functions, too, as only lcov 2 reads them
@@ -146,6 +146,7 @@ fn write(args: &ExportArgs, units: &[Unit<'_>], costs: Option<&Costs<'_>>) -> Re
         checks: !args.no_checks,
         markers: !args.no_markers,
         function_ends: args.function_ends,
+        folder: std::env::current_dir().ok().map(|folder| folder.display().to_string()),
     };
     let sources = FileSources::default();
     let export = Export { units, costs, sources: &sources, options: &options };

@@ -38,6 +38,7 @@ mod explain;
 mod exports;
 mod findings;
 mod foreign_code;
+mod gcov_json;
 mod hostile_files;
 mod hostile_names;
 mod html;

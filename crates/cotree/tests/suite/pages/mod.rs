@@ -46,7 +46,7 @@ pages! {
     events: "docs/events.md", 1;
     exactness: "docs/exactness.md", 0;
     formats: "docs/formats.md", 0;
-    gcov: "docs/gcov.md", 1;
+    gcov: "docs/gcov.md", 2;
     internals: "docs/internals.md", 0;
     interprocedural_paths: "docs/interprocedural-paths.md", 1;
     json: "docs/json.md", 1;
