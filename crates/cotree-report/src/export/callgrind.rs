@@ -3,13 +3,16 @@
 //!
 //! Costs of inlined code stand in the function that it was inlined into, under its own file (`fi=`, `fe=`), as
 //! callgrind has them. Calls with their inclusive costs (`calls=`) are there only if those of all calls are known:
-//! viewers would take what is missing for zero.
+//! viewers would take what is missing for zero. Jumps (`jcnd=`, `jump=`) are those of `callgrind --collect-jumps=yes`
+//! ([`super::callgrind_jumps`]).
 
+use super::callgrind_jumps::{FunctionJumps, Jump, JumpKind};
 use super::format::{Export, ExportError, Format, Needs};
 use super::remarks::remarks;
 use crate::costs::{Cost, Costs, FunctionCosts, Line};
 use crate::names::Names;
 use crate::shell::command_line;
+use crate::terminal::counted;
 use cotree_core::facts::events::EventKind;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
@@ -28,7 +31,20 @@ fn export(export: &Export<'_>, out: &mut dyn Write) -> Result<Vec<String>, Expor
     let costs = export.costs()?;
     write(costs, &export.kinds(), export.options.names, out)?;
     let own = "the profile does not tell inclusive costs: the file has functions' own costs";
-    Ok(if costs.complete_inclusive().is_none() { vec![own.to_owned()] } else { Vec::new() })
+    let own = costs.complete_inclusive().is_none().then(|| own.to_owned());
+    Ok(own.into_iter().chain(jumps_left_out(&all_jumps(costs))).collect())
+}
+
+/// The jumps of each function.
+fn all_jumps(costs: &Costs<'_>) -> Vec<FunctionJumps> {
+    costs.functions.iter().map(FunctionJumps::new).collect()
+}
+
+/// A sentence for the user if counts of jumps are not known.
+fn jumps_left_out(jumps: &[FunctionJumps]) -> Option<String> {
+    let unknown: u64 = jumps.iter().map(|jumps| jumps.unknown).sum();
+    let jumps = counted(unknown.into(), "jump");
+    (unknown > 0).then(|| format!("left out {jumps}: the profile does not tell how often they were taken"))
 }
 
 /// What viewers call a file that is not known.
@@ -64,6 +80,7 @@ pub fn known_calls(costs: &Costs<'_>) -> Option<Vec<BTreeMap<Line, Vec<Calls>>>>
 /// If the output can't be written.
 pub fn write(costs: &Costs<'_>, kinds: &[EventKind], names: Names, out: &mut dyn Write) -> io::Result<()> {
     let calls = known_calls(costs);
+    let jumps = all_jumps(costs);
     writeln!(out, "# callgrind format\nversion: 1\ncreator: cotree {}", env!("CARGO_PKG_VERSION"))?;
     for unit in costs.units {
         if !unit.profile.command.is_empty() {
@@ -79,6 +96,9 @@ pub fn write(costs: &Costs<'_>, kinds: &[EventKind], names: Names, out: &mut dyn
             out,
             "desc: Note: the profile does not tell inclusive costs: all costs are functions' own, and calls are left out"
         )?;
+    }
+    if let Some(left_out) = jumps_left_out(&jumps) {
+        writeln!(out, "desc: Note: {left_out}")?;
     }
     writeln!(out, "positions: line")?;
     for kind in kinds {
@@ -96,7 +116,7 @@ pub fn write(costs: &Costs<'_>, kinds: &[EventKind], names: Names, out: &mut dyn
         objects: Compressed::default(),
     };
     for (number, function) in costs.functions.iter().enumerate().filter(|(_, function)| function.ran()) {
-        writer.function(function, calls.as_ref().map(|calls| &calls[number]), out)?;
+        writer.function(function, calls.as_ref().map(|calls| &calls[number]), &jumps[number], out)?;
     }
     writeln!(out, "totals: {}", amounts(&costs.total(), kinds))
 }
@@ -128,6 +148,14 @@ impl Compressed {
     }
 }
 
+/// What is on a line of a function.
+#[derive(Default)]
+struct Place<'a> {
+    cost: Cost,
+    calls: Vec<Calls>,
+    jumps: Vec<&'a Jump>,
+}
+
 struct Writer<'a> {
     costs: &'a Costs<'a>,
     kinds: &'a [EventKind],
@@ -150,6 +178,7 @@ impl Writer<'_> {
         &mut self,
         function: &FunctionCosts<'_>,
         calls: Option<&BTreeMap<Line, Vec<Calls>>>,
+        jumps: &FunctionJumps,
         out: &mut dyn Write,
     ) -> io::Result<()> {
         let facts = function.function.facts;
@@ -162,16 +191,19 @@ impl Writer<'_> {
         let place = |line: &Line| {
             line.at.map_or((own_file.clone(), start), |(file, line)| (self.costs.file(function, file).to_owned(), line))
         };
-        let mut places: BTreeMap<(bool, String, u32), (Cost, Vec<Calls>)> = BTreeMap::new();
+        let mut places: BTreeMap<(bool, String, u32), Place<'_>> = BTreeMap::new();
         let key = |(file, line): (String, u32)| (file != own_file, file, line);
         for (line, &cost) in &function.lines {
-            places.entry(key(place(line))).or_default().0 += cost;
+            places.entry(key(place(line))).or_default().cost += cost;
         }
         for (line, calls) in calls.into_iter().flatten() {
-            places.entry(key(place(line))).or_default().1.extend(calls);
+            places.entry(key(place(line))).or_default().calls.extend(calls);
+        }
+        for jump in &jumps.jumps {
+            places.entry(key(place(&jump.from))).or_default().jumps.push(jump);
         }
         let mut current = own_file.clone();
-        for ((_, file, line), (cost, calls)) in places {
+        for ((_, file, line), Place { cost, calls, jumps }) in places {
             if file != current {
                 writeln!(out, "{}={}", if file == own_file { "fe" } else { "fi" }, self.files.show(&file))?;
                 current = file;
@@ -189,6 +221,17 @@ impl Writer<'_> {
                 writeln!(out, "cfn={}", self.functions.show(&self.names.show(&callee.function.facts.symbol)))?;
                 writeln!(out, "calls={} {}", call.calls, callee.function.facts.position.map_or(0, |p| p.line))?;
                 writeln!(out, "{line} {}", amounts(&call.inclusive, self.kinds))?;
+            }
+            for jump in jumps {
+                let (target_file, target) = place(&jump.to);
+                if target_file != current {
+                    writeln!(out, "jfi={}", self.files.show(&target_file))?;
+                }
+                match jump.kind {
+                    JumpKind::Conditional { executed } => writeln!(out, "jcnd={}/{executed} {target}", jump.taken)?,
+                    JumpKind::Always => writeln!(out, "jump={} {target}", jump.taken)?,
+                }
+                writeln!(out, "{line}")?;
             }
         }
         writeln!(out)

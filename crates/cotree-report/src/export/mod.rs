@@ -5,6 +5,7 @@
 //! a place for remarks, what a profile could not tell.
 
 pub mod callgrind;
+pub mod callgrind_jumps;
 mod exact;
 pub mod firefox_profiler;
 pub mod flamegraph;

@@ -35,9 +35,10 @@ fn totals(file: &str) -> BTreeMap<String, u64> {
     let numbers = |text: &str| text.split(' ').map(|n| n.parse::<u64>().expect("a number")).collect::<Vec<_>>();
     let kinds: Vec<&str> = field("events: ").split(' ').collect();
     let mut sums = vec![0; kinds.len()];
-    // The line behind `calls=` is an inclusive cost.
+    // The line behind `calls=` is an inclusive cost, and that behind a jump has none.
     let before = std::iter::once("").chain(file.lines());
-    let own = file.lines().zip(before).filter(|(_, before)| !before.starts_with("calls=")).map(|(line, _)| line);
+    let no_cost = |before: &str| ["calls=", "jcnd=", "jump="].iter().any(|start| before.starts_with(start));
+    let own = file.lines().zip(before).filter(|(_, before)| !no_cost(before)).map(|(line, _)| line);
     for line in own.filter(|line| line.starts_with(|c: char| c.is_ascii_digit())) {
         let costs = numbers(line).split_off(1);
         assert_eq!(costs.len(), kinds.len(), "{line}");
@@ -166,7 +167,8 @@ fn instructions_cost_what_a_file_says() {
     let function = |name: &str| {
         let own =
             file.split("fn=").find(|part| part.lines().next().is_some_and(|line| line.ends_with(&format!(") {name}"))));
-        let lines = own.expect("the function").lines().filter(|line| line.starts_with(|c: char| c.is_ascii_digit()));
+        let lines = own.expect("the function").lines();
+        let lines = lines.filter(|line| line.starts_with(|c: char| c.is_ascii_digit()) && line.contains(' '));
         lines
             .map(|line| line.split(' ').map(|n| n.parse::<u64>().expect("a number")).collect::<Vec<_>>())
             .collect::<Vec<_>>()
@@ -183,6 +185,81 @@ fn instructions_cost_what_a_file_says() {
     let refused = project.fails("--event-costs nowhere cc -O0 -o p p.c");
     assert_eq!(refused.matches("No such file").count(), 1, "{refused}");
     assert!(refused.contains("cannot read") && refused.contains("nowhere: "), "{refused}");
+}
+
+/// Ten rounds, three of which the condition holds in, and a `switch` that sees 0, 1, 2 and twice 3.
+const JUMPS: &str = "static volatile int sink;
+int main(void) {
+  int i = 0;
+  while (i < 10) {
+    if (i % 4 == 1)
+      sink += i;
+    i++;
+  }
+  for (int value = 0; value < 5; value++)
+    switch (value < 3 ? value : 3) {
+    case 0: sink += 7; break;
+    case 1: sink += 8; break;
+    case 2: sink += 9; break;
+    case 3: sink += 10; break;
+    default: sink = 0;
+    }
+  return 0;
+}
+";
+
+/// The jumps of a callgrind file: line, target, how often it was taken, and of those with conditions how often they
+/// were executed.
+fn jumps(file: &str) -> Vec<(u64, u64, u64, Option<u64>)> {
+    let mut lines = file.lines();
+    let mut jumps = Vec::new();
+    while let Some(line) = lines.next() {
+        let Some((kind, jump)) = line.split_once('=').filter(|(kind, _)| ["jcnd", "jump"].contains(kind)) else {
+            continue;
+        };
+        let number = |text: &str| text.parse::<u64>().expect("a number");
+        let (counts, target) = jump.split_once(' ').expect("a target");
+        let (taken, executed) = counts.split_once('/').map_or((counts, None), |(a, b)| (a, Some(number(b))));
+        assert_eq!(kind == "jcnd", executed.is_some(), "{line}");
+        let from = number(lines.next().expect("the line of the jump"));
+        jumps.push((from, number(target), number(taken), executed));
+    }
+    jumps
+}
+
+#[test]
+fn jumps_are_counts_of_edges() {
+    let project = Project::new(&[("p.c", JUMPS)]);
+    for method in ["edge", "path", "trace", "block"] {
+        run(&project, &format!("{method} cc -O0"));
+        let jumps = jumps(&project.ok("export p.cotree --format callgrind"));
+        let of = |from, to| jumps.iter().find(|jump| (jump.0, jump.1) == (from, to)).map(|jump| (jump.2, jump.3));
+        assert_eq!(of(4, 5), Some((10, Some(11))), "{method}: the loop: {jumps:?}");
+        assert_eq!(of(5, 6), Some((3, Some(10))), "{method}: the condition: {jumps:?}");
+        assert_eq!(of(7, 4).or(of(4, 4)), Some((10, None)), "{method}: the jump back: {jumps:?}");
+        let cases = [11, 12, 13, 14, 15].map(|line| of(10, line));
+        assert_eq!(cases, [Some((1, Some(5))), Some((1, Some(5))), Some((1, Some(5))), Some((2, Some(5))), None]);
+    }
+    // What a branch does not tell is left out, and that is said.
+    let unknown = "static volatile int sink;
+int main(void) {
+  for (int i = 0; i < 9; i++) {
+    if (i % 3) { if (sink & 1) goto up; else goto down; }
+    else { if (sink & 2) goto up; else goto down; }
+  up: sink += 5;
+  down: sink += 3;
+  }
+  return 0;
+}
+";
+    std::fs::write(project.path("p.c"), unknown).expect("a file");
+    run(&project, "vertex cc -O1");
+    let output = project.cotree("export p.cotree --format callgrind").output().expect("cotree starts");
+    let (file, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let left_out = "the profile does not tell how often they were taken";
+    assert!(said.contains(left_out) && file.contains(left_out), "{said}");
+    run(&project, "edge cc -O1");
+    assert!(!project.ok("export p.cotree --format callgrind").contains(left_out));
 }
 
 #[test]
