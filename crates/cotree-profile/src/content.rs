@@ -28,6 +28,8 @@ pub enum Content {
     Callgrind,
     /// A tracefile of lcov.
     Lcov,
+    /// A timeline in Perfetto's format, as `cotree trace` writes it.
+    Perfetto,
     /// Any other text.
     Text,
     /// Any other data.
@@ -49,6 +51,7 @@ impl Content {
             [0x7F, b'E', b'L', b'F', ..] => return Self::Elf,
             _ if begins(&layout::MAGIC) => return Self::RawProfile,
             _ if begins(b"COTREEMG") => return Self::MergedProfile,
+            _ if is_perfetto(head) => return Self::Perfetto,
             _ => {}
         }
         // The last character may be cut.
@@ -102,10 +105,21 @@ impl Content {
             Self::Graph => "a graph",
             Self::Callgrind => "a callgrind profile",
             Self::Lcov => "a tracefile",
+            Self::Perfetto => "a Perfetto trace",
             Self::Text => "a text",
             Self::Other => "a file of another kind",
         }
     }
+}
+
+/// Perfetto's traces have no mark of their own: the first packet is of a sequence and describes a track.
+fn is_perfetto(head: &[u8]) -> bool {
+    const PACKET: &[u8] = &[0x0A];
+    const SEQUENCE_AND_TRACK: &[u8] = &[0x50, 0x01, 0xE2, 0x03];
+    let packet = head.strip_prefix(PACKET).unwrap_or_default();
+    // The length is in bytes of seven bits, all but the last of which have the eighth set.
+    let length = packet.iter().position(|byte| byte & 0x80 == 0);
+    length.is_some_and(|last| packet[last + 1..].starts_with(SEQUENCE_AND_TRACK))
 }
 
 #[cfg(test)]
@@ -122,5 +136,7 @@ mod tests {
         assert!(may(b"old text", b"new text", "report.txt") && !may(b"int x;", b"new text", "main.c"));
         assert!(!may(b"a\0b", b"text", "x") && !may(b"\xff\xfe", b"text", "x") && may("aä".as_bytes(), b"text", "x"));
         assert!(!may(b"\x7fELF", b"{}", "program") && may(b"[1]", b"{}", "a.json"));
+        let [short, long] = [&b"\x0a\x45\x50\x01\xe2\x03"[..], &b"\x0a\x85\x01\x50\x01\xe2\x03"[..]];
+        assert!(may(short, long, "a.perfetto") && !may(b"\nnotes", short, "a") && !may(b"\x0a\xff", short, "a"));
     }
 }

@@ -138,6 +138,12 @@ impl<'a> Rows<'a> {
         self.brief(self.facts(function)?.position)
     }
 
+    /// Where a function begins: the file, and the line.
+    pub(super) fn place(&self, function: FunctionId) -> Option<(&str, u32)> {
+        let at = self.facts(function)?.position?;
+        Some((self.map.program.files.get(at.file as usize).map_or("?", String::as_str), at.line))
+    }
+
     fn brief(&self, at: Option<Position>) -> Option<String> {
         let at = at?;
         let path = self.map.program.files.get(at.file as usize).map_or("?", String::as_str);

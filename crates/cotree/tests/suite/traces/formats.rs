@@ -58,6 +58,106 @@ fn vectors_add_up_to_what_ran() {
     }
 }
 
+/// A slice of a timeline: its name, how many are around it, and when it begins and ends, in nanoseconds.
+type Slice = (String, usize, u64, u64);
+
+/// The slices and the moments of a timeline, in the order in which they end.
+fn slices(happenings: impl Iterator<Item = (char, Option<String>, u64)>) -> Vec<Slice> {
+    let mut stack: Vec<(String, u64)> = Vec::new();
+    let mut slices = Vec::new();
+    for (kind, name, at) in happenings {
+        match kind {
+            'B' => stack.push((name.expect("a name"), at)),
+            'E' => {
+                let (name, began) = stack.pop().expect("it has begun");
+                slices.push((name, stack.len(), began, at));
+            }
+            _ => slices.push((name.expect("a name"), stack.len(), at, at)),
+        }
+    }
+    assert!(stack.is_empty());
+    slices
+}
+
+/// The slices of Chrome's timeline, of one thread.
+fn slices_of_chrome(timeline: &Value) -> Vec<Slice> {
+    let events = timeline["traceEvents"].as_array().expect("events").iter().filter(|event| event["ph"] != "M");
+    slices(events.map(|event| {
+        let at = (event["ts"].as_f64().expect("a time") * 1000.0).round() as u64;
+        let kind = event["ph"].as_str().and_then(|kind| kind.chars().next()).expect("a phase");
+        (kind, event["name"].as_str().map(str::to_owned), at)
+    }))
+}
+
+/// The fields of a message: their numbers, with the number or the bytes that each has.
+fn fields(mut bytes: &[u8]) -> Vec<(u64, u64, &[u8])> {
+    fn varint(bytes: &mut &[u8]) -> u64 {
+        let mut number = 0;
+        for shift in (0..).step_by(7) {
+            let (first, rest) = bytes.split_first().expect("a byte");
+            *bytes = rest;
+            number |= u64::from(first & 0x7f) << shift;
+            if first & 0x80 == 0 {
+                break;
+            }
+        }
+        number
+    }
+    let mut fields = Vec::new();
+    while !bytes.is_empty() {
+        let key = varint(&mut bytes);
+        let number = varint(&mut bytes);
+        let (content, rest) = match key & 7 {
+            0 => (&bytes[..0], bytes),
+            2 => bytes.split_at(number as usize),
+            other => panic!("wire type {other}"),
+        };
+        bytes = rest;
+        fields.push((key >> 3, number, content));
+    }
+    fields
+}
+
+/// The slices of Perfetto's timeline, of one thread: numbers of fields are those of perfetto_trace.proto.
+fn slices_of_perfetto(trace: &[u8]) -> Vec<Slice> {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("text");
+    let mut names = BTreeMap::new();
+    let mut happenings = Vec::new();
+    for (number, _, packet) in fields(trace) {
+        assert_eq!(number, 1, "a trace is nothing but packets");
+        let packet = fields(packet);
+        let number = |fields: &[(u64, u64, &[u8])], wanted| fields.iter().find(|it| it.0 == wanted).map(|it| it.1);
+        for (_, _, interned) in packet.iter().filter(|field| field.0 == 12) {
+            for (_, _, name) in fields(interned).iter().filter(|field| field.0 == 2) {
+                let name = fields(name);
+                assert!(names.insert(name[0].1, text(name[1].2)).is_none(), "a name is there once");
+            }
+        }
+        let Some((_, _, event)) = packet.iter().find(|field| field.0 == 11) else { continue };
+        let event = fields(event);
+        let own = event.iter().find(|field| field.0 == 23).map(|field| text(field.2));
+        let name = number(&event, 10).map(|iid| names[&iid].clone()).or(own);
+        let kind = ['B', 'E', 'i'][number(&event, 9).expect("a type") as usize - 1];
+        happenings.push((kind, name, number(&packet, 8).expect("a time")));
+    }
+    slices(happenings.into_iter())
+}
+
+#[test]
+fn perfetto_has_the_slices_of_chrome() {
+    for options in ["-O0", "-O2", "--trace-time -O0"] {
+        let project = traced(options);
+        for range in ["", " --from leaf#3 --to leaf#4"] {
+            let chrome: Value =
+                serde_json::from_str(&project.ok(&format!("trace p.cotree --format chrome{range}"))).expect("JSON");
+            project.ok(&format!("trace p.cotree --format perfetto -o p.perfetto{range}"));
+            let perfetto = slices_of_perfetto(&std::fs::read(project.path("p.perfetto")).expect("a file"));
+            assert!(!perfetto.is_empty());
+            assert_eq!(perfetto, slices_of_chrome(&chrome), "{options}{range}");
+        }
+    }
+}
+
 #[test]
 fn timelines_nest_as_calls_do() {
     let project = traced("-O0");

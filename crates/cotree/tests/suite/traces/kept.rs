@@ -41,6 +41,7 @@ fn a_ring_says_how_many_streams_are_gone() {
             "trace --first threads.c:5 p.cotree",
             "trace --profile p.cotree",
             "trace --format chrome p.cotree",
+            "trace --format perfetto -o p.perfetto p.cotree",
             "diff --trace p.cotree p.cotree",
         ];
         for line in &views[..if function == "work" { views.len() } else { 3 }] {

@@ -1,9 +1,12 @@
-//! A timeline of calls in Chrome's trace-event format, which Perfetto opens.
+//! A timeline of calls, in a format of other programs: [`chrome`] or [`perfetto`].
 //!
 //! The clock of each thread is the instructions that it has run, a nanosecond each. Where functions tell the time when
 //! they begin, it is that instead, a tick a nanosecond: what happens between two such moments is put between them by
-//! the instructions that have run. Activations begin (`B`) and end (`E`); those that are under way at the end of what
-//! is shown end there.
+//! the instructions that have run. Activations begin and end; those that are under way at the end of what is shown end
+//! there.
+
+pub mod chrome;
+pub mod perfetto;
 
 use super::Traced;
 use super::clock::Clock;
@@ -11,31 +14,68 @@ use super::rows::Rows;
 use super::text::title;
 use cotree_core::ids::FunctionId;
 use cotree_core::method::trace::Event;
-use serde_json::{Value, json};
 use std::convert::Infallible;
-use std::io::{self, Write};
+use std::io;
+
+/// What happens in a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Happening {
+    /// A function begins.
+    Begin(FunctionId),
+    /// The innermost activation ends.
+    End {
+        /// Whether it is known to return.
+        returned: bool,
+    },
+    /// Something that takes no time.
+    Instant(&'static str),
+}
+
+/// Writes a timeline in one format. Calls come thread by thread, in the order of time in each.
+pub trait Sink {
+    /// Begins: the name of the program, and what the clock counts.
+    ///
+    /// # Errors
+    /// If the output can't be written.
+    fn begin(&mut self, program: &str, clock: &str) -> io::Result<()>;
+
+    /// Begins a thread.
+    ///
+    /// # Errors
+    /// If the output can't be written.
+    fn thread(&mut self, number: u64, title: &str) -> io::Result<()>;
+
+    /// Adds what happens in a thread at a time, in nanoseconds.
+    ///
+    /// # Errors
+    /// If the output can't be written.
+    fn add(&mut self, thread: u64, time: u64, happening: Happening, rows: &Rows<'_>) -> io::Result<()>;
+
+    /// Ends the file.
+    ///
+    /// # Errors
+    /// If the output can't be written.
+    fn end(&mut self) -> io::Result<()>;
+}
 
 /// Writes all threads, of each the blocks of these numbers.
 ///
 /// # Errors
 /// If the output can't be written, and [`io::ErrorKind::Unsupported`] where the map does not say how many instructions
 /// blocks have.
-pub fn write(traced: &Traced<'_>, rows: &Rows<'_>, (from, to): (u64, u64), out: &mut dyn Write) -> io::Result<()> {
+pub fn write(traced: &Traced<'_>, rows: &Rows<'_>, (from, to): (u64, u64), sink: &mut dyn Sink) -> io::Result<()> {
     let scale = first_time(traced, (from, to)).map(Scale::new);
     let clock = if scale.is_some() { "ticks" } else { "instructions" };
-    let mut events = Events { out, any: false, scale };
     let name = traced.binary.path().file_name().map(|name| name.to_string_lossy().into_owned());
-    write!(events.out, "{{\"displayTimeUnit\":\"ns\",\"otherData\":{{\"clock\":\"{clock}\"}},\"traceEvents\":[")?;
-    events.add(&json!({ "name": "process_name", "ph": "M", "pid": 1, "tid": 1, "args": { "name": name } }))?;
+    sink.begin(name.as_deref().unwrap_or_default(), clock)?;
+    let mut events = Events { sink, rows, thread: 0, scale };
     for thread in &traced.threads {
-        let tid = thread.stream.number;
-        let of_thread =
-            json!({ "name": "thread_name", "ph": "M", "pid": 1, "tid": tid, "args": { "name": title(thread) } });
-        events.add(&of_thread)?;
+        events.thread = thread.stream.number;
+        events.sink.thread(events.thread, &title(thread))?;
         let mut before = 0;
         for part in &thread.parts {
             let mut clock = Clock::new(traced.binary.map());
-            let mut stack: Vec<FunctionId> = Vec::new();
+            let mut under_way = 0;
             let mut begun = false;
             part.follow(traced.tables, traced.streams, from, to, |moment| {
                 if !moment.leads_on {
@@ -46,45 +86,41 @@ pub fn write(traced: &Traced<'_>, rows: &Rows<'_>, (from, to): (u64, u64), out: 
                 if !std::mem::replace(&mut begun, true) {
                     let innermost =
                         usize::from(matches!(moment.event, Event::Begin(_) | Event::Resumed(_) | Event::Revived(_)));
-                    let under_way: Vec<FunctionId> = clock.functions().collect();
-                    for &function in &under_way[..under_way.len().saturating_sub(innermost)] {
-                        stack.push(function);
-                        events.begin(rows, function, tid, at)?;
+                    let around: Vec<FunctionId> = clock.functions().collect();
+                    for &function in &around[..around.len().saturating_sub(innermost)] {
+                        under_way += 1;
+                        events.add(at, Happening::Begin(function))?;
                     }
                 }
                 match moment.event {
                     Event::Begin(function) | Event::Resumed(function) => {
-                        stack.push(function);
-                        events.begin(rows, function, tid, at)?;
+                        under_way += 1;
+                        events.add(at, Happening::Begin(function))?;
                     }
                     Event::Revived(calling) => {
-                        stack.push(calling.function);
-                        events.begin(rows, calling.function, tid, at)?;
+                        under_way += 1;
+                        events.add(at, Happening::Begin(calling.function))?;
                     }
-                    Event::Leave { .. } | Event::Abandoned(..) if stack.pop().is_some() => {
-                        let left = matches!(moment.event, Event::Abandoned(..));
-                        events.end(tid, at, left)?;
+                    Event::Leave { .. } | Event::Abandoned(..) if under_way > 0 => {
+                        under_way -= 1;
+                        let returned = !matches!(moment.event, Event::Abandoned(..));
+                        events.add(at, Happening::End { returned })?;
                     }
-                    Event::Restarted => stack.drain(..).try_for_each(|_| events.end(tid, at, true))?,
-                    Event::SwitchedOff => events.instant("recording stops", tid, at)?,
-                    Event::SwitchedOn => events.instant("recording starts", tid, at)?,
-                    Event::Ended(_) => events.instant("the end", tid, at)?,
+                    Event::Restarted => events.end_all(at, &mut under_way)?,
+                    Event::SwitchedOff => events.add(at, Happening::Instant("recording stops"))?,
+                    Event::SwitchedOn => events.add(at, Happening::Instant("recording starts"))?,
+                    Event::Ended(_) => events.add(at, Happening::Instant("the end"))?,
                     Event::Time(stamp) => events.time(at, stamp)?,
                     _ => {}
                 }
                 Ok(true)
             })?;
             before += clock.now();
-            stack.iter().try_for_each(|_| events.end(tid, before, true))?;
+            events.end_all(before, &mut under_way)?;
         }
         events.end_thread()?;
     }
-    writeln!(events.out, "]}}")
-}
-
-/// Chrome's unit, of nanoseconds.
-fn micros(nanoseconds: u64) -> f64 {
-    nanoseconds as f64 / 1000.0
+    events.sink.end()
 }
 
 /// The earliest time that any thread tells in these blocks, if times are told: then it does so before long.
@@ -110,7 +146,7 @@ struct Scale {
     /// How many instructions had run at the last time that was told, and that time.
     last: Option<(u64, u64)>,
     /// What has happened since then.
-    waiting: Vec<(u64, Value)>,
+    waiting: Vec<(u64, Happening)>,
 }
 
 impl Scale {
@@ -130,26 +166,23 @@ impl Scale {
     }
 }
 
-struct Events<'o> {
-    out: &'o mut dyn Write,
-    any: bool,
+/// Gives what happens in a thread its time.
+struct Events<'a> {
+    sink: &'a mut dyn Sink,
+    rows: &'a Rows<'a>,
+    /// The thread.
+    thread: u64,
     /// Where times are told.
     scale: Option<Scale>,
 }
 
 impl Events<'_> {
-    fn add(&mut self, event: &Value) -> io::Result<()> {
-        let comma = if std::mem::replace(&mut self.any, true) { "," } else { "" };
-        write!(self.out, "{comma}\n{event}")
-    }
-
-    /// Adds what happens when a thread has run so many instructions.
-    fn add_at(&mut self, at: u64, mut event: Value) -> io::Result<()> {
+    /// Adds what happens when the thread has run so many instructions.
+    fn add(&mut self, at: u64, happening: Happening) -> io::Result<()> {
         let Some(scale) = &mut self.scale else {
-            event["ts"] = micros(at).into();
-            return self.add(&event);
+            return self.sink.add(self.thread, at, happening, self.rows);
         };
-        scale.waiting.push((at, event));
+        scale.waiting.push((at, happening));
         if scale.waiting.len() < Scale::MOST_WAITING {
             return Ok(());
         }
@@ -157,14 +190,15 @@ impl Events<'_> {
         self.put(|_| time)
     }
 
+    /// Ends all activations that are under way: they have not returned, as far as is shown.
+    fn end_all(&mut self, at: u64, under_way: &mut u64) -> io::Result<()> {
+        (0..std::mem::take(under_way)).try_for_each(|_| self.add(at, Happening::End { returned: false }))
+    }
+
     /// Writes all that waits.
     fn put(&mut self, time: impl Fn(u64) -> u64) -> io::Result<()> {
         let waiting = self.scale.as_mut().map(|scale| std::mem::take(&mut scale.waiting)).unwrap_or_default();
-        for (at, mut event) in waiting {
-            event["ts"] = micros(time(at)).into();
-            self.add(&event)?;
-        }
-        Ok(())
+        waiting.into_iter().try_for_each(|(at, what)| self.sink.add(self.thread, time(at), what, self.rows))
     }
 
     /// The thread tells the time.
@@ -180,28 +214,5 @@ impl Events<'_> {
         let last = self.scale.as_mut().and_then(|scale| scale.last.take());
         let (began, time) = last.unwrap_or((0, 0));
         self.put(|at| time + at.saturating_sub(began))
-    }
-
-    fn instant(&mut self, name: &str, tid: u64, at: u64) -> io::Result<()> {
-        self.add_at(at, json!({ "name": name, "ph": "i", "s": "t", "pid": 1, "tid": tid }))
-    }
-
-    fn begin(&mut self, rows: &Rows<'_>, function: FunctionId, tid: u64, at: u64) -> io::Result<()> {
-        let mut event = json!({
-            "name": rows.name(function), "cat": "function", "ph": "B", "pid": 1, "tid": tid,
-        });
-        if let Some(position) = rows.position(function) {
-            event["args"] = json!({ "at": position });
-        }
-        self.add_at(at, event)
-    }
-
-    /// `left`: without a return, as far as is shown.
-    fn end(&mut self, tid: u64, at: u64, left: bool) -> io::Result<()> {
-        let mut event = json!({ "ph": "E", "pid": 1, "tid": tid });
-        if left {
-            event["args"] = json!({ "returned": false });
-        }
-        self.add_at(at, event)
     }
 }
