@@ -1,5 +1,9 @@
-//! Exports of costs are read by the programs that they are for, and these find our totals: `callgrind_annotate`,
-//! `go tool pprof`, and speedscope's own importer, from npm, in a browser.
+//! Exports are read by the programs that they are for, and these find our totals: `callgrind_annotate`,
+//! `go tool pprof`, speedscope's own importer, from npm, in a browser, and what [`python`] gets from PyPI.
+//!
+//! Firefox Profiler's own code is in no registry: what we write for it is added up here.
+
+mod python;
 
 use crate::programs::{self, Program, Workload};
 use crate::real::Context;
@@ -14,6 +18,9 @@ use std::process::Command;
 /// The version of speedscope that must read our files.
 const SPEEDSCOPE: &str = "1.25.0";
 
+/// The last block of a trace that timelines show.
+const BLOCKS: &str = "1000000";
+
 /// Adds all cases.
 pub fn add(suite: &mut Suite, context: &Context) {
     let lua = match programs::lua(&context.sources, Workload::Small) {
@@ -22,18 +29,41 @@ pub fn add(suite: &mut Suite, context: &Context) {
     };
     let mut subjects = vec![(lua.clone(), "edge"), (lua, "trace")];
     if context.all {
-        subjects.push((programs::sqlite(&context.sources, Workload::Small), "edge"));
+        let others =
+            [programs::lua_cxx(&context.sources, Workload::Small), programs::zstd(&context.sources, Workload::Small)];
+        for program in [Ok(programs::sqlite(&context.sources, Workload::Small))].into_iter().chain(others) {
+            match program {
+                Ok(program) => subjects.push((program, "edge")),
+                Err(error) => return suite.add("viewers", move || Err(error)),
+            }
+        }
+        let context = context.clone();
+        suite.add("viewers rust edge", move || {
+            let folder = folder("rust-edge")?;
+            let profile = rust_profile(&context, &folder)?;
+            check(&profile, &folder.join("package"), "edge", &context)
+        });
     }
     for (program, method) in subjects {
         let context = context.clone();
         let name = format!("viewers {} {method}", program.name);
-        suite.add(name, move || check(&program, method, &context));
+        suite.add(name, move || {
+            let folder = folder(&format!("{}-{method}", program.name))?;
+            let profile = profile(&program, method, &context, &folder)?;
+            check(&profile, &home(&program)?, method, &context)
+        });
     }
 }
 
-fn check(program: &Program, method: &str, context: &Context) -> Result<String> {
-    let folder = workspace::scratch().join("viewers").join(format!("{}-{method}", program.name));
+/// A new folder.
+fn folder(name: &str) -> Result<PathBuf> {
+    let folder = workspace::scratch().join("viewers").join(name);
     workspace::fresh(&folder)?;
+    Ok(folder)
+}
+
+/// The profile of a program.
+fn profile(program: &Program, method: &str, context: &Context, folder: &Path) -> Result<PathBuf> {
     let ours = folder.join("ours");
     command::succeed(&mut program.build(
         context.cotree_cc(&["--profile", method], program.cxx),
@@ -43,13 +73,48 @@ fn check(program: &Program, method: &str, context: &Context) -> Result<String> {
     let profile = folder.join("run.cotree");
     let mut run = Command::new(&ours);
     // Its own tests say whether it ends as it should.
-    command::output(run.args(&program.runs[0]).current_dir(&folder).env("COTREE_FILE", &profile))?;
-    let export = |format: &str| -> Result<PathBuf> {
+    command::output(run.args(&program.runs[0]).current_dir(folder).env("COTREE_FILE", &profile))?;
+    Ok(profile)
+}
+
+/// The profile of a Rust program.
+fn rust_profile(context: &Context, folder: &Path) -> Result<PathBuf> {
+    let package = folder.join("package");
+    fs::create_dir_all(package.join("src"))?;
+    let manifest = "[package]\nname = \"m\"\nversion = \"0.0.0\"\nedition = \"2021\"\n[workspace]\n";
+    fs::write(package.join("Cargo.toml"), manifest)?;
+    let source = workspace::root().join("crates/cotree/tests/programs/coverage/generics.rs");
+    fs::copy(source, package.join("src/main.rs"))?;
+    let profile = folder.join("run.cotree");
+    let mut cargo = context.cotree();
+    cargo.args(["cargo", "run", "--quiet"]).current_dir(&package).env("COTREE_FILE", &profile);
+    command::succeed(&mut cargo)?;
+    Ok(profile)
+}
+
+/// The folder with the sources of a program, apart from those of our own.
+fn home(program: &Program) -> Result<PathBuf> {
+    let own = workspace::root().join("xtask/programs");
+    let mut folders = program.sources.iter().filter(|source| !source.starts_with(&own)).map(PathBuf::as_path);
+    let mut home = folders.next().and_then(Path::parent).context("a program has sources")?;
+    for source in folders {
+        while !source.starts_with(home) {
+            home = home.parent().context("sources have a folder in common")?;
+        }
+    }
+    Ok(home.to_owned())
+}
+
+/// Checks a profile, which stands in a folder of its own. `home`: where the sources are.
+fn check(profile: &Path, home: &Path, method: &str, context: &Context) -> Result<String> {
+    let folder = profile.parent().context("a folder")?;
+    let write = |verb: &str, format: &str, more: &[&str]| -> Result<PathBuf> {
         let file = folder.join(format!("out.{format}"));
         let mut cotree = context.cotree();
-        command::succeed(cotree.args(["export", "--format", format, "-o"]).arg(&file).arg(&profile))?;
+        command::succeed(cotree.args([verb, "--format", format, "-o"]).arg(&file).args(more).arg(profile))?;
         Ok(file)
     };
+    let export = |format: &str| write("export", format, &[]);
     let file = export("callgrind")?;
     let callgrind = callgrind(&file)?;
     if method == "trace" {
@@ -62,12 +127,25 @@ fn check(program: &Program, method: &str, context: &Context) -> Result<String> {
     }
     let pprof = pprof(&export("pprof")?)?;
     ensure!(pprof == callgrind, "pprof: {pprof} instructions, callgrind_annotate: {callgrind}");
-    let speedscope = speedscope(&export("speedscope")?, &folder)?;
+    let speedscope = speedscope(&export("speedscope")?, folder)?;
     ensure!(speedscope == callgrind, "speedscope: {speedscope} instructions, callgrind_annotate: {callgrind}");
     let folded: u64 = sum_of_lines(&fs::read_to_string(export("folded")?)?)?;
     ensure!(folded == callgrind, "folded stacks: {folded} instructions, callgrind_annotate: {callgrind}");
-    fs::remove_dir_all(&folder)?;
-    Ok(format!("{callgrind} instructions in every viewer"))
+    let firefox = firefox_profiler(&export("firefox-profiler")?)?;
+    ensure!(firefox == callgrind, "firefox-profiler: {firefox} instructions, callgrind_annotate: {callgrind}");
+    let gprof2dot = python::gprof2dot(&file)?;
+    ensure!(gprof2dot == callgrind, "gprof2dot: {gprof2dot} instructions, callgrind_annotate: {callgrind}");
+    let own = format!("{}/", home.display());
+    let of_sources = |format: &str| write("export", format, &["--file", &own]);
+    let lines = python::gcovr(&of_sources("gcov-json")?, &of_sources("lcov")?, home, folder)?;
+    let mut outcome = format!("{callgrind} instructions in every viewer, {lines} lines in gcovr");
+    if method == "trace" {
+        let part = ["--to", BLOCKS];
+        let slices = python::perfetto(&write("trace", "perfetto", &part)?, &write("trace", "chrome", &part)?)?;
+        outcome.push_str(&format!(", {slices} calls in Perfetto's messages"));
+    }
+    fs::remove_dir_all(folder)?;
+    Ok(outcome)
 }
 
 /// How many instructions blocks have run, from the JSON export: what was cut short by calls that did not return is
@@ -120,6 +198,15 @@ fn pprof(file: &Path) -> Result<u64> {
 
 fn sum_of_lines(folded: &str) -> Result<u64> {
     folded.lines().map(|line| number(line.rsplit(' ').next().unwrap_or_default())).sum()
+}
+
+/// The instructions in the samples of a processed profile: each unit has a thread of them.
+fn firefox_profiler(file: &Path) -> Result<u64> {
+    let profile: Value = serde_json::from_slice(&fs::read(file)?)?;
+    let threads = profile["threads"].as_array().context("threads")?.iter();
+    let of_instructions = threads.filter(|thread| thread["name"] == "IR instructions");
+    let weights = of_instructions.flat_map(|thread| thread["samples"]["weight"].as_array().into_iter().flatten());
+    weights.map(|weight| weight.as_u64().context("a weight")).sum()
 }
 
 /// The instructions that speedscope adds up: it shows the total of each profile of a file in a list.
