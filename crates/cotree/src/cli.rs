@@ -1,11 +1,13 @@
 //! The command line: the subcommands, and the functions that run them.
 
 use crate::commands;
-use crate::driver::{self, binutils, cargo, cargo_host_tests, clang, cmake_toolchain, linker, weights, worker};
+use crate::driver::{
+    self, binutils, cargo, cargo_completed, cargo_host_tests, clang, cmake_toolchain, linker, weights, worker,
+};
 use crate::{lines, tips};
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
-use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueHint};
 use cotree_options::{BuildOptions, UnknownVariable, read_environment, shape, shape_for_one_screen, unknown_variables};
 use miette::miette;
 use std::ffi::OsString;
@@ -45,8 +47,13 @@ enum Command {
     Nm(Passed),
     /// GNU ranlib that understands the objects of `cotree cc` (`RANLIB="cotree ranlib"`)
     Ranlib(Passed),
-    /// Create links in a folder that name each tool in one word: cotree-cc, cotree-ar, …
+    /// Create links that name each tool in one word (cotree-cc, cotree-ar, …); completions and manual pages, too
     InstallTools(commands::install_tools::InstallToolsArgs),
+    /// Print a script that lets a shell complete this command line
+    ///
+    /// For bash, in ~/.bashrc: `source <(cotree completions bash)`. For fish, in its config.fish:
+    /// `cotree completions fish | source`. For zsh, in ~/.zshrc, behind `compinit`: `source <(cotree completions zsh)`.
+    Completions(commands::completions::CompletionsArgs),
     /// Print the path of a CMake toolchain file of these tools
     ///
     /// For `-DCMAKE_TOOLCHAIN_FILE="$(cotree cmake-toolchain)"`.
@@ -157,13 +164,40 @@ impl Command {
 #[command(disable_help_flag = true, disable_version_flag = true)]
 struct Passed {
     /// Arguments of the tool itself
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "ARGUMENTS",
+        value_hint = ValueHint::AnyPath
+    )]
     arguments: Vec<OsString>,
 }
 
 /// The whole command line, with what the environment says of options of builds.
 pub fn command() -> clap::Command {
-    read_environment(shape(Cli::command()))
+    read_environment(definition())
+}
+
+/// The command line without the environment.
+fn definition() -> clap::Command {
+    shape(Cli::command())
+}
+
+/// Whether a shell has asked what may stand at a place of a command line. Then it has been told.
+///
+/// # Errors
+/// If standard output cannot be written, or the shell is not known.
+pub fn complete() -> miette::Result<bool> {
+    commands::completions::answer_shell(|| with_cargo(definition()))
+}
+
+/// The command line with that of `cotree cargo`, which is read apart.
+fn with_cargo(command: clap::Command) -> clap::Command {
+    // `mut_subcommand` would put it behind all others.
+    command.mut_subcommands(|passed| match passed.get_name() {
+        "cargo" => cargo_completed::command().about(passed.get_about().cloned().unwrap_or_default()),
+        _ => passed,
+    })
 }
 
 /// Runs what the arguments ask for.
@@ -227,7 +261,8 @@ pub fn run(mut arguments: Vec<OsString>) -> miette::Result<ExitCode> {
         Command::Ar(passed) => binutils::run("ar", passed.arguments)?,
         Command::Nm(passed) => binutils::run("nm", passed.arguments)?,
         Command::Ranlib(passed) => binutils::run("ranlib", passed.arguments)?,
-        Command::InstallTools(args) => done(commands::install_tools::run(&args))?,
+        Command::InstallTools(args) => done(commands::install_tools::run(&args, definition()))?,
+        Command::Completions(args) => done(commands::completions::run(&args))?,
         Command::CmakeToolchain => cmake_toolchain()?,
         Command::Run(args) => commands::run::run(&args)?,
         Command::Gdb(args) => commands::gdb::run(&args)?,
@@ -274,8 +309,8 @@ fn named_options(matches: &ArgMatches) -> Vec<String> {
 /// The help of `-h`: what most people need, on one screen.
 fn on_one_screen(mut command: clap::Command) -> clap::Command {
     /// Commands that are for build systems, or for few.
-    const RARE: [&str; 9] =
-        ["ld", "ar", "nm", "ranlib", "install-tools", "cmake-toolchain", "instrument", "dump", "plan"];
+    const RARE: [&str; 10] =
+        ["ld", "ar", "nm", "ranlib", "install-tools", "completions", "cmake-toolchain", "instrument", "dump", "plan"];
     for name in RARE {
         command = command.mut_subcommand(name, |subcommand| subcommand.hide(true));
     }

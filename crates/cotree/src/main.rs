@@ -11,7 +11,11 @@ mod utc;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    match cli::run(std::env::args_os().collect()) {
+    let answered = cli::complete();
+    if let Ok(true) = answered {
+        return ExitCode::SUCCESS;
+    }
+    match answered.and_then(|_| cli::run(std::env::args_os().collect())) {
         Ok(status) => status,
         Err(report) => {
             lines::error(&report);

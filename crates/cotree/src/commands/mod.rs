@@ -3,6 +3,7 @@
 pub mod annotate;
 mod browser;
 pub mod cfg;
+pub mod completions;
 pub mod costs;
 pub mod coverage;
 mod coverage_html;
@@ -16,6 +17,7 @@ pub mod html;
 mod input;
 pub mod install_tools;
 pub mod instrument;
+mod manual;
 pub mod merge;
 pub mod output;
 pub mod paths;

@@ -9,6 +9,7 @@ mod archives;
 pub mod binutils;
 pub mod cargo;
 mod cargo_build;
+pub mod cargo_completed;
 mod cargo_config;
 pub mod cargo_host_tests;
 mod cargo_line;

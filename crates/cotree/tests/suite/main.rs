@@ -6,6 +6,7 @@ mod callers;
 mod calls;
 mod cargo_verbs;
 mod clones;
+mod completions;
 mod coroutines;
 mod costs;
 mod counted_runs;

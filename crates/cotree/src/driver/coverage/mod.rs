@@ -7,7 +7,7 @@
 
 mod cargo_options;
 mod doc_tests;
-mod line;
+pub(super) mod line;
 mod packages;
 mod place;
 mod report;
