@@ -86,6 +86,8 @@ enum Command {
     Export(commands::export::ExportArgs),
     /// Write pages that show a profile in a browser: functions, their graphs, sources
     Html(commands::html::HtmlArgs),
+    /// Write the pages of a profile beside it, and open them in a browser
+    Open(commands::html::OpenArgs),
     /// Draw a function's control-flow graph with its counts
     Cfg(commands::cfg::CfgArgs),
     /// Take a snapshot of the profile of a running process
@@ -276,6 +278,7 @@ pub fn run(mut arguments: Vec<OsString>) -> miette::Result<ExitCode> {
         Command::Costs(args) => done(commands::costs::run(&args))?,
         Command::Export(args) => done(commands::export::run(&args))?,
         Command::Html(args) => done(commands::html::run(&args))?,
+        Command::Open(args) => done(commands::html::open(&args))?,
         Command::Cfg(args) => done(commands::cfg::run(&args))?,
         Command::Dump(args) => done(commands::dump::run(&args))?,
         Command::Verify(args) => done(commands::verify::run(&args))?,

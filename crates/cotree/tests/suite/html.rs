@@ -149,3 +149,28 @@ fn pages_show_paths() {
         assert_eq!(crosses, method.starts_with("ipath"), "{method}");
     }
 }
+
+/// `cotree open` writes the newest profile's pages beside it, and has a browser show them.
+#[test]
+fn pages_are_opened() {
+    let project = Project::new(&[("p.cc", PROGRAM), ("browser", "#!/bin/sh\necho \"$1\" >> opened\n")]);
+    succeed(project.command("chmod").args(["+x", "browser"]));
+    project.ok("c++ -O1 -g -o p p.cc");
+    succeed(project.command(project.path("p")).env("COTREE_FILE", "runs/p.cotree"));
+    succeed(project.command(project.path("p")).env("COTREE_FILE", "newest.cotree"));
+    let open = |line: &str| succeed(project.cotree(line).env("BROWSER", project.path("browser")));
+    assert_eq!(open("open"), "cotree-html/index.html\n");
+    assert_eq!(open("open runs/p.cotree"), "runs/cotree-html/index.html\n");
+    assert_eq!(open("open -o here runs"), "here/index.html\n");
+    let opened = fs::read_to_string(project.path("opened")).expect("pages");
+    assert_eq!(opened, "cotree-html/index.html\nruns/cotree-html/index.html\nhere/index.html\n");
+    assert!(project.path("cotree-html/data/index.js").exists());
+
+    fs::write(project.path("cotree-html/mine"), "").expect("a file");
+    let refused = project.fails("open");
+    assert!(refused.contains("mine") && refused.contains("--output-dir"), "{refused}");
+    let mut without = project.cotree("open -o here");
+    let output = without.env("BROWSER", "").env("PATH", "").output().expect("cotree starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && said.contains("open here/index.html yourself"), "{said}");
+}
