@@ -3,6 +3,7 @@
 //! Functions are written one by one, so that memory does not grow with the program.
 
 use crate::costs::{self, view::amounts};
+use crate::explain;
 use crate::functions::inlined_entries;
 use crate::method;
 use crate::names::demangle;
@@ -11,6 +12,7 @@ use cotree_core::facts::{Callee, Doubt, EdgeKind, InstructionCounts, Linkage, Po
 use cotree_core::ids::{Block, Edge, Site};
 use cotree_core::profile::Flaw;
 use cotree_profile::counts::Runs;
+use cotree_profile::recover::UnitProfile;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -49,6 +51,7 @@ fn write_unit(unit: &Unit<'_>, out: &mut dyn Write) -> io::Result<()> {
         runs: RunCounts { finished, aborted, cut_off, snapshots },
         weight: profile.weight,
         notes: profile.notes.iter().map(ToString::to_string).collect(),
+        note_codes: note_codes(profile),
         events: method::unit_events(unit),
         files: &unit.map.program.files,
     };
@@ -76,6 +79,7 @@ struct UnitHead<'a> {
     runs: RunCounts,
     weight: u64,
     notes: Vec<String>,
+    note_codes: Vec<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     events: Option<BTreeMap<&'static str, Value>>,
     files: &'a [String],
@@ -265,20 +269,15 @@ fn function_of<'a>(unit: &Unit<'a>, function: &UnitFunction<'a>) -> JsonFunction
     }
 }
 
+/// The codes of a profile's notes, in the order of the notes.
+pub(crate) fn note_codes(profile: &UnitProfile) -> Vec<&'static str> {
+    profile.notes.iter().map(|note| explain::of_note(note).code).collect()
+}
+
 /// The name of a flaw in exports.
 #[must_use]
 pub fn flaw(flaw: Flaw) -> &'static str {
-    match flaw {
-        Flaw::Inconsistent => "inconsistent",
-        Flaw::LiveFrames => "live-frames",
-        Flaw::SuspendedStacks => "suspended-stacks",
-        Flaw::UnknownExit => "unknown-exit",
-        Flaw::WalkIncomplete => "walk-incomplete",
-        Flaw::Threads => "threads",
-        Flaw::Damaged => "damaged",
-        Flaw::LoopsUnderWay => "loops-under-way",
-        Flaw::OptimisedBefore => "optimised-before",
-    }
+    explain::of_flaw(flaw).code
 }
 
 fn doubt(doubt: Doubt) -> &'static str {

@@ -20,6 +20,7 @@
 //! | what a program was compiled by (`--use`) | | [`stale`] |
 //! | the whole profile, for other programs | | [`json`] |
 //! | one function's graph | | [`dot`] |
+//! | what codes of flaws, notes and errors mean | [`explain`] | all |
 //! | what all pages for browsers share | | [`html`] |
 
 #![forbid(unsafe_code)]
@@ -33,6 +34,7 @@ pub mod covered;
 pub mod diff;
 pub mod dot;
 pub mod exclusions;
+pub mod explain;
 pub mod export;
 pub mod files;
 mod filtered;

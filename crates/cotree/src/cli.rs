@@ -96,6 +96,8 @@ enum Command {
     Verify(commands::verify::VerifyArgs),
     /// Compare what the methods' counters would cost
     Plan(commands::plan::PlanArgs),
+    /// Explain a code that a report or an error shows: why it happens, and what to do
+    Explain(commands::explain::ExplainArgs),
     /// Put probes into a bitcode file
     Instrument(commands::instrument::InstrumentArgs),
     /// Build, run and report a bundled example
@@ -284,6 +286,7 @@ pub fn run(mut arguments: Vec<OsString>) -> miette::Result<ExitCode> {
         Command::Verify(args) => done(commands::verify::run(&args))?,
         Command::Plan(args) => done(commands::plan::run(&args, &options))?,
         Command::Instrument(args) => done(commands::instrument::run(&args, &options))?,
+        Command::Explain(args) => done(commands::explain::run(&args))?,
         Command::Demo(args) => done(commands::demo::run(&args))?,
         Command::LtoLink { request } => worker::link(&request)?,
         Command::LtoSymtab { input, output } => worker::symtab(&input, &output)?,
@@ -312,8 +315,19 @@ fn named_options(matches: &ArgMatches) -> Vec<String> {
 /// The help of `-h`: what most people need, on one screen.
 fn on_one_screen(mut command: clap::Command) -> clap::Command {
     /// Commands that are for build systems, or for few.
-    const RARE: [&str; 10] =
-        ["ld", "ar", "nm", "ranlib", "install-tools", "completions", "cmake-toolchain", "instrument", "dump", "plan"];
+    const RARE: [&str; 11] = [
+        "ld",
+        "ar",
+        "nm",
+        "ranlib",
+        "install-tools",
+        "completions",
+        "cmake-toolchain",
+        "instrument",
+        "dump",
+        "plan",
+        "explain",
+    ];
     for name in RARE {
         command = command.mut_subcommand(name, |subcommand| subcommand.hide(true));
     }

@@ -5,7 +5,7 @@
 //! sums (of the very same runs, perhaps), further names of a file that is there already, empty files,
 //! and what is no profile. A profile that is damaged is an error: without it the sum is not that of the folder.
 
-use crate::lines;
+use crate::{coded, lines};
 use cotree_profile::binary::UnitId;
 use cotree_profile::counts::UnitCounts;
 use cotree_profile::error::ProfileError;
@@ -183,14 +183,14 @@ pub fn open(path: &Path, binaries: &[PathBuf]) -> Result<ProfileFile> {
 /// Opens a profile, or adds up those of a folder: of each binary the runs of all its builds, each build by itself.
 pub fn open_all_builds(path: &Path, binaries: &[PathBuf]) -> Result<ProfileFile> {
     if !path.is_dir() {
-        return ProfileFile::open(path).into_diagnostic();
+        return ProfileFile::open(path).map_err(coded::report);
     }
     let mut builds: BTreeMap<UnitId, Merge> = BTreeMap::new();
     Folder::read(path)?.each(|profile| {
-        let profile = profile.into_diagnostic()?;
+        let profile = profile.map_err(coded::report)?;
         // A run leaves counts of one link unit.
         let Some(unit) = profile.units.first().map(|counts| counts.unit) else { return Ok(()) };
-        builds.entry(unit).or_insert_with(|| Merge::with_binaries(binaries)).add(profile, 1).into_diagnostic()
+        builds.entry(unit).or_insert_with(|| Merge::with_binaries(binaries)).add(profile, 1).map_err(coded::report)
     })?;
     if builds.values().any(Merge::has_counted_traces) {
         say_traces_are_counted();

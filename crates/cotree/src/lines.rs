@@ -48,7 +48,8 @@ fn one_line(report: &miette::Report) -> String {
     // Many an error says what its cause says.
     causes.dedup_by(|cause, error| error.ends_with(cause.as_str()));
     let help = report.help().map(|help| format!("\ncotree: help: {help}")).unwrap_or_default();
-    format!("cotree: error: {}{help}", causes.join(": "))
+    let code = report.code().map(|code| format!(" [{code}]")).unwrap_or_default();
+    format!("cotree: error: {}{code}{help}", causes.join(": "))
 }
 
 /// An error, its causes and its remedy, each in a line of its own, with control characters made visible: they quote
@@ -66,7 +67,8 @@ impl Shown {
         let causes: Vec<String> = report.chain().map(|error| shown(&error)).collect();
         let below = |cause, message| Some(Box::new(Shown { message, help: None, cause }));
         let mut causes = causes.into_iter();
-        let message = causes.next().unwrap_or_default();
+        let code = report.code().map(|code| format!(" [{code}]")).unwrap_or_default();
+        let message = format!("{}{code}", causes.next().unwrap_or_default());
         Self { message, help: report.help().map(|help| shown(&help)), cause: causes.rev().fold(None, below) }
     }
 }

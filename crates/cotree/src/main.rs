@@ -1,6 +1,7 @@
 //! The `cotree` command.
 
 mod cli;
+mod coded;
 mod commands;
 mod driver;
 mod folder;

@@ -1,6 +1,7 @@
 //! What a run has done in all, whatever its profile counts.
 
 use super::{Cost, Costs};
+use crate::explain;
 use crate::functions::Vouched;
 use crate::method;
 use crate::terminal::counted;
@@ -39,7 +40,7 @@ impl Totals {
                     None => totals.others.push((title.to_owned(), amount)),
                 }
             }
-            totals.remarks.extend(unit.profile.notes.iter().map(ToString::to_string));
+            totals.remarks.extend(unit.profile.notes.iter().map(explain::note_line));
             if !unit.profile.exact() {
                 let functions = counted(u128::from(Vouched::of_unit(unit).doubtful), "function");
                 let name = &unit.map.program.name;

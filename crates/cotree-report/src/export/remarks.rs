@@ -1,13 +1,14 @@
 //! What files say of what a profile could not tell.
 
 use crate::costs::Costs;
+use crate::explain;
 use crate::terminal::counted;
 
 /// What a reader of a file must know.
 pub(super) fn remarks(costs: &Costs<'_>) -> Vec<String> {
     let mut remarks = Vec::new();
     for unit in costs.units {
-        remarks.extend(unit.profile.notes.iter().map(|note| note.to_string()));
+        remarks.extend(unit.profile.notes.iter().map(explain::note_line));
     }
     if costs.missing {
         remarks.push("NOT ALL EXACT: the trace does not have the whole execution".to_owned());

@@ -1,6 +1,7 @@
 //! What is particular to call profiles: which calls were made most, by whom, of whom and where.
 
 use super::total::Total;
+use crate::explain;
 use crate::filtered::{self, Shares};
 use crate::names::matches;
 use crate::report::ReportOptions;
@@ -94,18 +95,20 @@ fn remarks<'a>(
     style: Style,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let mut by_reason: BTreeMap<(&str, &str), Vec<String>> = BTreeMap::new();
+    let mut by_reason: BTreeMap<(&str, &str, &str), Vec<String>> = BTreeMap::new();
     for function in functions {
-        let flaws = function.flaws().iter().map(|&flaw| ("not vouched for", flaw_reason(flaw)));
-        let untouched = function.facts.untouched.map(|reason| ("not instrumented", untouched_reason(reason)));
+        let vouched = |&flaw| ("not vouched for", explain::of_flaw(flaw).code, flaw_reason(flaw));
+        let flaws = function.flaws().iter().map(vouched);
+        let untouched = |reason| ("not instrumented", explain::of_untouched(reason).code, untouched_reason(reason));
+        let untouched = function.facts.untouched.map(untouched);
         for reason in flaws.chain(untouched) {
             by_reason.entry(reason).or_default().push(options.names.show(&function.facts.symbol));
         }
     }
-    for ((what, reason), names) in by_reason {
+    for ((what, code, reason), names) in by_reason {
         let limit = if options.verbose { names.len() } else { names.len().min(5) };
         let more = if limit < names.len() { format!(" and {} more", names.len() - limit) } else { String::new() };
-        writeln!(out, "{}", style.wrap(&format!("{what}: {reason}: {}{more}", names[..limit].join(", ")), 2))?;
+        writeln!(out, "{}", style.wrap(&format!("{what} [{code}]: {reason}: {}{more}", names[..limit].join(", ")), 2))?;
     }
     Ok(())
 }

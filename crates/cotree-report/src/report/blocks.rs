@@ -2,6 +2,7 @@
 
 use super::options::{ReportOptions, SortBy};
 use crate::costs::Cost;
+use crate::explain;
 use crate::filtered::{self, Shares};
 use crate::functions::{Executed, FunctionSummary, summarize};
 use crate::loops;
@@ -300,6 +301,7 @@ impl Report<'_> {
     }
 
     fn doubts(&self, functions: &[FunctionSummary], out: &mut dyn Write) -> io::Result<()> {
+        const TITLE: &str = "Not vouched for:";
         let mut by_flaw: BTreeMap<Flaw, Vec<&FunctionSummary>> = BTreeMap::new();
         for function in functions.iter().filter(|f| f.is_measured()) {
             for &flaw in &function.own_flaws {
@@ -311,12 +313,18 @@ impl Report<'_> {
             return Ok(());
         }
         let several = by_flaw.values().map(|functions| functions.len() as u128).sum::<u128>() > doubtful;
-        let all =
-            format!(" {}{}", counted(doubtful, "function"), if several { ", some for several reasons" } else { "" });
-        writeln!(out, "{}{all}", self.style.heading("Not vouched for:"))?;
+        let several = if several { ", some for several reasons" } else { "" };
+        let all = format!("{TITLE} {}{several} ({})", counted(doubtful, "function"), explain::HINT);
+        let all = self.style.wrap(&all, 2);
+        writeln!(out, "{}{}", self.style.heading(TITLE), all.strip_prefix(TITLE).unwrap_or(&all))?;
         for (flaw, functions) in by_flaw {
             let names = self.names(functions.iter().map(|f| &f.symbol));
-            let text = format!("{}: {}: {names}", counted(functions.len() as u128, "function"), flaw_reason(flaw));
+            let text = format!(
+                "{} [{}]: {}: {names}",
+                counted(functions.len() as u128, "function"),
+                explain::of_flaw(flaw).code,
+                flaw_reason(flaw)
+            );
             writeln!(out, "  {}", self.style.wrap(&text, 4))?;
         }
         for (function, error) in &self.unit.profile.failures {

@@ -1,5 +1,6 @@
 //! The head of each view: what ran, and whether the profile is exact.
 
+use crate::explain;
 use crate::functions::Vouched;
 use crate::method::title::title;
 use crate::shell::command_line;
@@ -66,7 +67,7 @@ pub(crate) fn write_head(unit: &Unit<'_>, style: Style, out: &mut dyn Write) -> 
         writeln!(out, "{}", style.warning(&style.wrap(&text, 2)))?;
     }
     for note in &profile.notes {
-        let line = style.wrap(&format!("- {note}"), 2);
+        let line = style.wrap(&format!("- {}", explain::note_line(note)), 2);
         writeln!(out, "{}", if note.doubtful() { style.warning(&line) } else { line })?;
     }
     writeln!(out)

@@ -11,6 +11,7 @@ pub mod demo;
 pub mod diff;
 pub mod dump;
 mod edited;
+pub mod explain;
 pub mod export;
 pub mod gdb;
 pub mod html;
@@ -30,8 +31,4 @@ pub mod trace;
 pub mod verify;
 mod vouched;
 
-/// Turns a library's error into a report for the terminal.
-fn into_report<E: std::error::Error + Send + Sync + 'static>(error: E) -> miette::Report {
-    use miette::IntoDiagnostic;
-    Err::<(), E>(error).into_diagnostic().expect_err("it is an error")
-}
+use crate::coded::report as into_report;

@@ -6,6 +6,7 @@
 //! each step makes its weights in a private folder.
 
 use super::unpack::{cache_folder, is_private};
+use crate::coded;
 use crate::folder::{self, Folder};
 use cotree_options::BuildOptions;
 use cotree_profile::recover::recover_file;
@@ -57,7 +58,7 @@ impl Made {
             return Ok(made);
         }
         let profile = folder::open(&file, &[])?;
-        let units = recover_file(&profile, &[]).into_diagnostic().wrap_err(
+        let units = recover_file(&profile, &[]).map_err(coded::report).wrap_err(
             "the weights need the binary of that profile: make a file of them while it is there, with `cotree export --format weights`",
         )?;
         if let Some(why) = units.iter().find_map(|(_, profile)| weights::refused(profile)) {

@@ -64,6 +64,7 @@ fn bash_completes() {
         let options = offered(&format!("cotree {tool} --"));
         assert!(options.is_empty(), "{tool}: {options:?}");
     }
+    assert_eq!(offered("cotree explain cut"), ["cut-off"]);
     all("cotree cargo ", &["build", "test", "coverage"]);
     all("cotree cargo --profile path ", &["build"]);
     all("cotree cargo test --", &["--release", "--package"]);

@@ -6,6 +6,7 @@ mod callers;
 mod calls;
 mod cargo_verbs;
 mod clones;
+mod codes;
 mod completions;
 mod coroutines;
 mod costs;

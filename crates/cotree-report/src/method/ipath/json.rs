@@ -5,6 +5,7 @@ use super::cover::compare;
 use super::parts::PathPart;
 use super::predict::{Beginning, predict};
 use super::{IpathUnit, RunPath, only_in_one};
+use crate::json::note_codes;
 use crate::method::path::json::JsonScore;
 use serde::Serialize;
 use serde_json::json;
@@ -21,6 +22,7 @@ struct Unit<'a> {
     command: &'a [String],
     exact: bool,
     notes: Vec<String>,
+    note_codes: Vec<&'static str>,
     method: &'static str,
     possible: u64,
     calls: serde_json::Map<String, serde_json::Value>,
@@ -188,6 +190,7 @@ fn unit_of<'a>(of: &IpathUnit<'a>, wanted: &impl Fn(&str) -> bool, predicted: bo
         command: &profile.command,
         exact: profile.exact(),
         notes: profile.notes.iter().map(ToString::to_string).collect(),
+        note_codes: note_codes(profile),
         method: profile.method.method().name(),
         possible: of.plan.paths,
         calls: calls.into_iter().collect(),

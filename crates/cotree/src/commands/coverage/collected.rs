@@ -8,7 +8,7 @@ use cotree_profile::counts::UnitCounts;
 use cotree_profile::file::{ProfileFile, ProfileFormat};
 use cotree_profile::merged::Merge;
 use cotree_report::terminal::counted;
-use miette::{IntoDiagnostic, Result, miette};
+use miette::{Result, miette};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -86,9 +86,9 @@ impl Collected {
                 }
             };
             if path.is_dir() {
-                Folder::read(path)?.each(|profile| take(profile.into_diagnostic()?))?;
+                Folder::read(path)?.each(|profile| take(profile.map_err(into_report)?))?;
             } else {
-                take(ProfileFile::open(path).into_diagnostic()?)?;
+                take(ProfileFile::open(path).map_err(into_report)?)?;
             }
             collected.units_of.push((path.clone(), units));
         }

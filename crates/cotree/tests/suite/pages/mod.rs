@@ -45,6 +45,7 @@ pages! {
     coverage: "docs/coverage.md", 2;
     events: "docs/events.md", 1;
     exactness: "docs/exactness.md", 0;
+    explain: "docs/explain.md", 0;
     formats: "docs/formats.md", 0;
     gcov: "docs/gcov.md", 2;
     internals: "docs/internals.md", 0;

@@ -8,7 +8,7 @@ use super::predict::{Beginning, Score, predict};
 use super::route::{Stop, along};
 use super::totals::Totals;
 use super::{Executed, PathFunction, PathUnit, Paths};
-use crate::json::flaw;
+use crate::json::{flaw, note_codes};
 use crate::names::demangle;
 use cotree_core::facts::Callee;
 use cotree_core::ids::{Block, Edge, Site};
@@ -61,6 +61,7 @@ struct UnitHead<'a> {
     command: &'a [String],
     exact: bool,
     notes: Vec<String>,
+    note_codes: Vec<&'static str>,
     files: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     metric: Option<&'static str>,
@@ -84,6 +85,7 @@ impl<'a> UnitHead<'a> {
             command: &profile.command,
             exact: profile.exact(),
             notes: profile.notes.iter().map(ToString::to_string).collect(),
+            note_codes: note_codes(profile),
             files: &map.program.files,
             metric: if_summed(unit, unit.metric().name()),
             measured: if_summed(unit, unit.metric() == PathMetric::Cycles),

@@ -1,6 +1,7 @@
 //! Notes on path profiles: counts that are not vouched for, and paths that differ from those of the paper.
 
 use super::view::View;
+use crate::explain;
 use crate::terminal::counted;
 use crate::unit::flaw_reason;
 use cotree_core::method::path::PathMethod;
@@ -50,9 +51,15 @@ pub fn write(view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "{}\n", style.wrap(&text, 0))?;
     }
     if !by_flaw.is_empty() {
-        writeln!(out, "{}", style.heading("Not vouched for:"))?;
+        writeln!(out, "{} ({})", style.heading("Not vouched for:"), explain::HINT)?;
         for (flaw, names) in by_flaw {
-            let text = format!("{}: {}: {}", counted(names.len() as u128, "function"), flaw_reason(flaw), list(&names));
+            let text = format!(
+                "{} [{}]: {}: {}",
+                counted(names.len() as u128, "function"),
+                explain::of_flaw(flaw).code,
+                flaw_reason(flaw),
+                list(&names)
+            );
             writeln!(out, "  {}", style.wrap(&text, 4))?;
         }
         writeln!(out)?;
