@@ -4,7 +4,7 @@ use crate::commands;
 use crate::driver::{
     self, binutils, cargo, cargo_completed, cargo_host_tests, clang, cmake_toolchain, linker, weights, worker,
 };
-use crate::{lines, tips};
+use crate::{lines, progress, tips};
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueHint};
@@ -24,6 +24,9 @@ use std::process::ExitCode;
 #[derive(Parser)]
 #[command(name = "cotree", version, verbatim_doc_comment)]
 pub struct Cli {
+    /// Show no progress on the terminal, where something takes long
+    #[arg(short, long, hide_short_help = true)]
+    quiet: bool,
     #[command(flatten)]
     options: BuildOptions,
     #[command(subcommand)]
@@ -215,7 +218,7 @@ pub fn run(mut arguments: Vec<OsString>) -> miette::Result<ExitCode> {
         let cli = Cli::from_arg_matches(&matches)?;
         Ok((cli, named_options(&matches)))
     });
-    let (Cli { mut options, command }, named) = match parsed {
+    let (Cli { mut options, quiet, command }, named) = match parsed {
         Ok(parsed) => parsed,
         Err(answer) => {
             if let Some(wrong) = tips::from_environment(&words) {
@@ -235,6 +238,9 @@ pub fn run(mut arguments: Vec<OsString>) -> miette::Result<ExitCode> {
             return ended;
         }
     };
+    if quiet {
+        progress::forbid();
+    }
     if !command.is_started_by_builds() {
         note_unknown_variables();
     }

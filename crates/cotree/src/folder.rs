@@ -5,7 +5,7 @@
 //! sums (of the very same runs, perhaps), further names of a file that is there already, empty files,
 //! and what is no profile. A profile that is damaged is an error: without it the sum is not that of the folder.
 
-use crate::{coded, lines};
+use crate::{coded, lines, progress};
 use cotree_profile::binary::UnitId;
 use cotree_profile::counts::UnitCounts;
 use cotree_profile::error::ProfileError;
@@ -41,6 +41,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 fn hold(path: &Path) -> Result<Option<File>> {
     let Ok(folder) = File::open(path) else { return Ok(None) };
     let begun = Instant::now();
+    let _waiting = progress::phase("waiting for a process that adds its profile to the folder");
     loop {
         match folder.try_lock_shared() {
             Ok(()) => return Ok(Some(folder)),
@@ -96,7 +97,10 @@ impl Folder {
     pub fn each(mut self, mut take: impl FnMut(Result<ProfileFile, ProfileError>) -> Result<()>) -> Result<()> {
         let mut found = false;
         let mut names: HashMap<(u64, u64), PathBuf> = HashMap::new();
-        for file in std::mem::take(&mut self.finished).into_iter().map(settled) {
+        let files = std::mem::take(&mut self.finished);
+        let reading = progress::phase_of("reading profiles", files.len());
+        for file in files.into_iter().map(settled) {
+            reading.step();
             if let Ok(metadata) = fs::metadata(&file) {
                 if !metadata.is_file() {
                     self.left_out.push(format!("{} is no file", file.display()));
@@ -131,6 +135,7 @@ impl Folder {
                 }
             }
         }
+        drop(reading);
         self.say();
         if found { Ok(()) } else { Err(self.nothing()) }
     }

@@ -1,5 +1,6 @@
 //! Single lines for people: answers on standard output, notes and errors on standard error.
 
+use crate::progress;
 use cotree_llvm::standard_output;
 use cotree_report::visible;
 use std::borrow::Cow;
@@ -24,7 +25,7 @@ pub fn answer(line: Arguments<'_>) -> io::Result<()> {
     let line = line.to_string();
     // Programs read paths as they are.
     let line = if out.is_terminal() { visible::name(&line) } else { Cow::Borrowed(&*line) };
-    match writeln!(out, "{line}").and_then(|()| out.flush()) {
+    match progress::aside(|| writeln!(out, "{line}").and_then(|()| out.flush())) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => result,
     }
@@ -32,7 +33,10 @@ pub fn answer(line: Arguments<'_>) -> io::Result<()> {
 
 /// Prints a line on standard error. Where that can't be written there is nobody to tell.
 pub fn note(line: Arguments<'_>) {
-    let _ = writeln!(io::stderr().lock(), "{}", visible::name(&line.to_string()));
+    let line = line.to_string();
+    progress::aside(|| {
+        let _ = writeln!(io::stderr().lock(), "{}", visible::name(&line));
+    });
 }
 
 /// Prints what is wrong: on a terminal in a frame, and else in one line, with one for what to do.

@@ -6,6 +6,7 @@ mod commands;
 mod driver;
 mod folder;
 mod lines;
+mod progress;
 mod tips;
 mod utc;
 

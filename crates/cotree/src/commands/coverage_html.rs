@@ -4,7 +4,7 @@ use super::edited::Edited;
 use super::output::answer;
 use super::sources::FileSources;
 use super::{browser, into_report};
-use crate::utc;
+use crate::{progress, utc};
 use clap::Args;
 use cotree_profile::atomic_folder::NewFolder;
 use cotree_profile::recover::Recovery;
@@ -165,7 +165,12 @@ fn write(folder: &Path, shown: &Shown<'_>) -> Result<()> {
         fault: &|path| shown.edited.fault(path),
     };
     let mut new = NewFolder::create(folder).map_err(into_report)?;
-    html::write(shown.coverage, &pages, &mut |path, content| new.write(path, content.as_bytes()))
+    let writing = progress::phase("writing pages");
+    let mut put = |path: &str, content: &str| {
+        writing.step();
+        new.write(path, content.as_bytes())
+    };
+    html::write(shown.coverage, &pages, &mut put)
         .into_diagnostic()
         .wrap_err_with(|| format!("cannot write {}", folder.display()))?;
     new.finish().map_err(into_report)

@@ -6,6 +6,7 @@ use super::output::answer;
 use super::sources::{FileSources, SourceArgs};
 use super::vouched::Vouched;
 use super::{browser, edited, into_report};
+use crate::progress;
 use clap::{Args, ValueHint};
 use cotree_profile::atomic_folder::NewFolder;
 use cotree_report::names::Names;
@@ -82,7 +83,12 @@ impl Shown {
         loaded.with_costs(|costs| {
             let facts = ran.about(names).facts.into_iter().map(|fact| (fact.name.to_owned(), fact.value)).collect();
             let pages = Pages { costs, names, sources: &FileSources::default(), facts };
-            pages::write(&pages, &mut |path, content| new.write(path, content.as_bytes()))
+            let writing = progress::phase("writing pages");
+            let mut put = |path: &str, content: &str| {
+                writing.step();
+                new.write(path, content.as_bytes())
+            };
+            pages::write(&pages, &mut put)
                 .into_diagnostic()
                 .wrap_err_with(|| format!("cannot write {}", folder.display()))
         })?;

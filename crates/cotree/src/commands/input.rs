@@ -3,7 +3,7 @@
 use super::into_report;
 use super::source_names::SourceNames;
 use super::sources::SourceArgs;
-use crate::{folder, lines};
+use crate::{folder, lines, progress};
 use clap::Args;
 use cotree_core::method::Method;
 use cotree_profile::binary::BinaryFile;
@@ -23,6 +23,9 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+
+/// What the user sees while counts are recovered, or traces counted.
+const RECOVERING: &str = "reading the profile and its program";
 
 /// A profile and where its binaries are.
 #[derive(Args, Clone, Debug)]
@@ -107,7 +110,10 @@ impl Loaded {
             [(binary, profile)] if profile.method.method() == Method::Trace && self.kind == ProfileFormat::Raw => {
                 let streams = Streams::open(&self.path).map_err(into_report)?;
                 let units = self.units();
-                use_it(&traced::costs(&units, binary, &streams).map_err(into_report)?)
+                let reading = progress::phase("reading the trace");
+                let costs = traced::costs(&units, binary, &streams).map_err(into_report)?;
+                drop(reading);
+                use_it(&costs)
             }
             all if !all.is_empty() && all.iter().all(|(_, profile)| profile.method.method() == Method::Calls) => {
                 let units = self.units();
@@ -222,8 +228,11 @@ impl Input {
         let all = by_age(Path::new("."))?;
         for found in &all {
             let path = found.path.clone();
+            let recovering = progress::phase(RECOVERING);
             let file = ProfileFile::open(&path).map_err(into_report)?;
-            match recover_remaining(&file, &[]) {
+            let result = recover_remaining(&file, &[]);
+            drop(recovering);
+            match result {
                 Ok((recovered, gone)) => {
                     if first_error.is_some() {
                         lines::note(format_args!(
@@ -270,7 +279,9 @@ pub fn load(file: &ProfileFile, binaries: &Binaries, reader: Reader) -> Result<L
 
 /// Recovers a profile, some of whose sources may have moved.
 pub fn load_with(file: &ProfileFile, binaries: &Binaries, reader: Reader, sources: &SourceArgs) -> Result<Loaded> {
+    let recovering = progress::phase(RECOVERING);
     let (recovered, gone) = recover_remaining(file, &binaries.binaries).map_err(into_report)?;
+    drop(recovering);
     warn_of_gone(&gone, file.units.len());
     Ok(Loaded::new(file.path.clone(), file.kind, recovered, reader, &sources.names()))
 }

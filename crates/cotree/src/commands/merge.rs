@@ -4,7 +4,7 @@ use super::input::Binaries;
 use super::into_report;
 use super::vouched::Vouched;
 use crate::folder::{Folder, say_traces_are_counted};
-use crate::lines;
+use crate::{lines, progress};
 use clap::Args;
 use cotree_profile::atomic::Over;
 use cotree_profile::error::ProfileError;
@@ -69,8 +69,10 @@ pub fn run(args: &MergeArgs) -> Result<()> {
     let mut merge = Merge::with_binaries(binaries);
     merge.several_units = args.several_units;
     let mut added = 0u64;
+    let adding = progress::phase("adding up profiles");
     for (weight, path) in inputs {
         let mut add = |profile: Result<ProfileFile, ProfileError>| {
+            adding.step();
             match profile.and_then(|profile| merge.add(profile, weight)) {
                 Ok(()) => added += 1,
                 Err(error) if args.keep_going => lines::note(format_args!("warning: left out: {error}")),
@@ -84,6 +86,7 @@ pub fn run(args: &MergeArgs) -> Result<()> {
             add(ProfileFile::open(&path))?;
         }
     }
+    drop(adding);
     if args.output.as_os_str() == "-" {
         return Err(miette!("a merged profile goes into a file, not to standard output: name one with -o"));
     }
@@ -93,10 +96,12 @@ pub fn run(args: &MergeArgs) -> Result<()> {
     if merge.has_counted_traces() {
         say_traces_are_counted();
     }
+    let writing = progress::phase("writing the sum");
     merged::write_over(&args.output, Over::forced(args.force), &merge.finish()).map_err(into_report)?;
     // Which functions are concerned is known where the binaries are still there.
     let merged = ProfileFile::open(&args.output).map_err(into_report)?;
     let recovered = recover_remaining(&merged, binaries).map(|(recovered, _)| recovered).unwrap_or_default();
+    drop(writing);
     args.vouched.check(&recovered)
 }
 

@@ -1,7 +1,7 @@
 //! The output of commands: standard output, or a file that appears whole or not at all.
 
 use super::into_report;
-use crate::lines;
+use crate::{lines, progress};
 use clap::{Args, ValueEnum};
 use cotree_profile::atomic::{self, Over};
 use cotree_report::terminal::Style;
@@ -84,6 +84,7 @@ impl Output {
     /// Writes through `fill`, as it is unless a terminal would read it. A reader that goes away (`| head`) is no error.
     pub fn write(&self, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
         if let Some(path) = self.output.as_ref().filter(|path| path.as_os_str() != "-") {
+            let _writing = progress::phase(&format!("writing {}", path.display()));
             return match atomic::write_over(path, Over::forced(self.force), fill) {
                 Err(error) if error.cause.kind() == io::ErrorKind::BrokenPipe => Ok(()),
                 result => result.map_err(into_report),

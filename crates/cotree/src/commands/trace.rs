@@ -5,7 +5,7 @@ use super::input::{Input, Reader, file_pattern, name_sources};
 use super::into_report;
 use super::output::{Looks, Output};
 use super::source_names::SourceNames;
-use crate::lines;
+use crate::{lines, progress};
 use clap::{Args, ValueEnum};
 use cotree_profile::binary::BinaryFile;
 use cotree_profile::file::{ProfileFile, ProfileFormat};
@@ -25,7 +25,8 @@ use cotree_report::names::Names;
 use cotree_report::shell::command_line;
 use cotree_report::unit::Unit;
 use cotree_report::{json, report};
-use miette::{Result, miette};
+use miette::{IntoDiagnostic, Result, miette};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Arguments of `cotree trace`.
@@ -189,10 +190,12 @@ pub fn run(args: &TraceArgs) -> Result<()> {
     }
     edited::note([&binary], args.file.as_ref());
     let tables = tables(&binary)?;
+    let reading = progress::phase("reading the trace");
     let traced = match args.last {
         Some(last) => Traced::tail(&tables, &streams, args.thread, last),
         None => Traced::new(&tables, &streams, args.thread),
     };
+    drop(reading);
     // A signal ended the program, or part of it, where it was in no call.
     if file.units.iter().any(|counts| unknown_exits(&binary, counts) > 0) {
         lines::note(format_args!(
@@ -262,9 +265,13 @@ pub fn run(args: &TraceArgs) -> Result<()> {
     match (summary, args.json) {
         (true, true) => {
             say_left_out(&rows);
-            args.output.write(|out| traced.write_json(&rows, out))
+            let json = counted(|out| traced.write_json(&rows, out))?;
+            args.output.write(|out| out.write_all(&json))
         }
-        (true, false) => args.output.write_text(|out| traced.write_summary(&rows, out)),
+        (true, false) => {
+            let text = counted(|out| traced.write_summary(&rows, out))?;
+            args.output.write_text(|out| out.write_all(&text))
+        }
         (false, json) => {
             let (from, to) = window(args, &traced)?;
             let form = if json { Form::Json } else { Form::Text };
@@ -272,6 +279,14 @@ pub fn run(args: &TraceArgs) -> Result<()> {
             args.output.write_either(json, |out| traced.write_rows(&rows, range, form, out))
         }
     }
+}
+
+/// What a whole trace is counted for: few lines, which are written when all is read.
+fn counted(fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<Vec<u8>> {
+    let _counting = progress::phase("counting the trace");
+    let mut content = Vec::new();
+    fill(&mut content).into_diagnostic()?;
+    Ok(content)
 }
 
 /// Says what a ring has lost.
@@ -395,7 +410,9 @@ fn write_profile(args: &TraceArgs, file: &ProfileFile, traced: &Traced<'_>) -> R
     let [counts] = file.units.as_slice() else { return Err(no_traces(&file.path)) };
     let mut profile: UnitProfile = recover(traced.binary, counts).map_err(into_report)?;
     Reader::of(args.json).show_profile(&mut profile);
+    let counting = progress::phase("counting the trace");
     let functions = count(traced.tables, traced.streams, &traced.threads, range);
+    drop(counting);
     let mut profile = UnitProfile { functions, ..profile };
     let Ring { overwritten, streams_gone: gone, .. } = traced.streams.ring();
     if overwritten {

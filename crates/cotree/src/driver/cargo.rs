@@ -4,6 +4,7 @@ use super::cargo_line::{Line, current_folder};
 use super::cargo_verbs::Verb;
 use super::cargo_workspace::Workspace;
 use super::{Error, cargo_build, coverage, pgo, weights};
+use crate::progress;
 use cotree_options::BuildOptions;
 use miette::IntoDiagnostic;
 use std::ffi::OsString;
@@ -15,6 +16,9 @@ pub fn run(mut options: BuildOptions, arguments: Vec<OsString>) -> miette::Resul
     let line = Line::parse(&mut options, arguments)?;
     if line.kind == Verb::Coverage {
         options.coverage = Some(true);
+    }
+    if line.own().any(|word| word == "--quiet" || word == "-q") {
+        progress::forbid();
     }
     // Options may stand in front of `cargo`, or between it and the verb. Only now all of them are known.
     let _made = weights::resolve_all(&mut options)?;

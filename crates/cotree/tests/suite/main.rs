@@ -68,6 +68,7 @@ mod plain_links;
 mod pools;
 mod profile_use;
 mod profiles;
+mod progress;
 mod project;
 mod promotion;
 mod random;

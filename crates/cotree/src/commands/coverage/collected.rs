@@ -2,7 +2,7 @@
 
 use super::super::into_report;
 use crate::folder::{self, Folder};
-use crate::lines;
+use crate::{lines, progress};
 use cotree_profile::binary::UnitId;
 use cotree_profile::counts::UnitCounts;
 use cotree_profile::file::{ProfileFile, ProfileFormat};
@@ -85,6 +85,7 @@ impl Collected {
                     None => collected.add(profile, candidates),
                 }
             };
+            let _reading = progress::phase("reading profiles");
             if path.is_dir() {
                 Folder::read(path)?.each(|profile| take(profile.map_err(into_report)?))?;
             } else {

@@ -12,7 +12,7 @@ use super::super::source_names::SourceNames;
 use super::super::sources::SourceArgs;
 use super::super::vouched::{Doubted, Vouched};
 use super::collected::{Build, Collected};
-use crate::lines;
+use crate::{lines, progress};
 use cotree_profile::binary::{BinaryFile, UnitId};
 use cotree_profile::bounds::Bounds;
 use cotree_profile::counts::UnitCounts;
@@ -190,7 +190,9 @@ impl Programs {
         let all = builds.len();
         let mut gone: BTreeMap<UnitId, UnitError> = BTreeMap::new();
         let mut doc_tests = 0u64;
+        let reading = progress::phase_of("reading programs", all);
         for (unit, Build { sums, profile }) in builds {
+            reading.step();
             let binary = named.remove(&unit);
             for counts in sums.finish() {
                 match open_binary(&profile, &counts, binary.as_slice()) {
@@ -207,6 +209,7 @@ impl Programs {
                 }
             }
         }
+        drop(reading);
         if doc_tests > 0 {
             lines::note(format_args!(
                 "warning: left out: what {} ran, since rustdoc has removed the programs (`cargo cotree coverage` keeps them, \
