@@ -17,7 +17,8 @@ async function unpack(packed: string): Promise<unknown> {
   return new Response(stream).json();
 }
 
-function load(name: string): Promise<unknown> {
+/// Loads a script; what it gives is kept, unless the caller does so.
+export function load(name: string, keep = true): Promise<unknown> {
   const known = loaded.get(name);
   if (known) return known;
   const script = document.createElement("script");
@@ -32,7 +33,7 @@ function load(name: string): Promise<unknown> {
   document.head.append(script);
   const data = packed.then(unpack).finally(() => script.remove());
   loaded.set(name, data);
-  data.catch(() => loaded.delete(name));
+  data.then(() => keep || loaded.delete(name), () => loaded.delete(name));
   return data;
 }
 

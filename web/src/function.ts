@@ -2,6 +2,7 @@
 
 import { compare, count, grouped } from "./amounts";
 import { loadFile, loadFunction } from "./data";
+import { bodiesBefore, linesBefore, type BodyBefore } from "./compare";
 import { h, type Child } from "./dom";
 import { graph } from "./graph";
 import type { Amount, Body, Call, Details, Index } from "./model";
@@ -55,7 +56,7 @@ function ownLines(body: Body, declared: [number, number] | null): { file: number
   return { file, from: Math.min(...numbers), to: Math.max(...numbers) + 1 };
 }
 
-async function oneBody(index: Index, number: number, body: Body, whole: Amount, path: number[] | null): Promise<Child[]> {
+async function oneBody(index: Index, number: number, body: Body, before: BodyBefore | null, whole: Amount, path: number[] | null): Promise<Child[]> {
   const doubtful = isDoubtful(index, number);
   if (body.untouched !== null) return [h("p", {}, `Not counted: ${body.untouched}.`)];
   const where = (block: number) => {
@@ -68,13 +69,15 @@ async function oneBody(index: Index, number: number, body: Body, whole: Amount, 
   };
   const own = ownLines(body, placeOf(index, number));
   const file = own && (await loadFile(own.file).catch(() => null));
-  const excerpt = own && file && lines(file, own.from, own.to, hottest(file), whole);
+  const linesThen = own && (await linesBefore(index, own.file));
+  const excerpt = own && file && lines(file, own.from, own.to, hottest(file), whole, linesThen);
   const text = excerpt && excerpt.element;
   const lineOf = (line: number) => (own && line >= own.from && line <= own.to ? excerpt?.row(line) : null);
   path?.flatMap((block) => body.blocks[block]?.lines ?? []).forEach((line) => line[0] === own?.file && lineOf(line[1])?.classList.add("taken"));
   const view = graph(body, {
     doubtful,
     path,
+    before,
     where,
     onBlocks: (blocks) => {
       text?.querySelectorAll(".here").forEach((row) => row.classList.remove("here"));
@@ -109,7 +112,8 @@ export async function functionPage(index: Index, number: number, whole: Amount, 
     ["Where", placeLink(index, placeOf(index, number))],
     ["Symbol", details.symbol !== f.name[number] && h("code", {}, details.symbol)],
   ];
-  const bodies = await Promise.all(details.bodies.map((body) => oneBody(index, number, body, whole, path)));
+  const before = await bodiesBefore(index, number);
+  const bodies = await Promise.all(details.bodies.map((body, at) => oneBody(index, number, body, before?.[at] ?? null, whole, path)));
   const titled = bodies.map((body, at) => [
     bodies.length > 1 && h("h2", {}, `Body ${at + 1} of ${bodies.length}, of ${details.bodies[at]?.module}`),
     body,

@@ -1,9 +1,10 @@
 // The control-flow graph of a body: laid out in layers by dagre, with counts on blocks and edges.
 
 import { Graph, layout } from "@dagrejs/dagre";
-import { add, compare, count, heat, value } from "./amounts";
+import { add, compare, count, grouped, heat, value } from "./amounts";
 import { h, svg } from "./dom";
-import { draw, hotPath, type DrawnNode } from "./layout";
+import type { BodyBefore } from "./compare";
+import { draw, hotPath, type DrawnEdge, type DrawnNode } from "./layout";
 import type { Amount, Body } from "./model";
 
 /// With more blocks than that, loops are folded at first.
@@ -14,6 +15,8 @@ export interface GraphOptions {
   doubtful: boolean;
   /// The blocks of a path that is to be seen, in order.
   path: number[] | null;
+  /// Counts of the run that this one is compared with.
+  before: BodyBefore | null;
   /// The lines of a block, in short.
   where: (block: number) => string;
   /// A block is looked at, or none.
@@ -52,12 +55,18 @@ export function graph(body: Body, options: GraphOptions): GraphView {
     }, 0);
 
   const nodesOf = new Map<number, Element>();
-  const { path } = options;
-  const taken = new Set(path?.map((block, at) => `${block} ${path[at + 1]}`));
+  const { path: way, before } = options;
+  const taken = new Set(way?.map((block, at) => `${block} ${way[at + 1]}`));
+
+  /// What a count was in the other run, if that differs.
+  const was = (now: Amount | null | undefined, then: Amount | null | undefined) =>
+    now === null || now === undefined || then === null || then === undefined || compare(now, then) === 0 ? "" : ` (was ${grouped(then)})`;
+  const labelOf = (edge: DrawnEdge) => count(edge.count, options.doubtful) + was(edge.count, edge.before);
+  const differs = (edge: DrawnEdge) => was(edge.count, edge.before) !== "";
 
   function redraw(): void {
     nodesOf.clear();
-    const drawn = draw(body, folded);
+    const drawn = draw(body, folded, before && before.edges);
     const hot = hotPath(drawn);
     const blocksOf = new Map(drawn.nodes.map((node) => [node.id, node.blocks]));
     const takes = (from: string, to: string) =>
@@ -73,13 +82,13 @@ export function graph(body: Body, options: GraphOptions): GraphView {
           ? ["exit"]
           : node.loop !== null
             ? [`loop of ${node.blocks.length} blocks`, options.where(body.loops[node.loop]?.header ?? first), `trips: ${count(body.loops[node.loop]?.counts?.[1], options.doubtful)}`]
-            : [`b${first}  ${count(body.blocks[first]?.count, options.doubtful)}`, options.where(first)].filter(Boolean);
+            : [`b${first}  ${count(body.blocks[first]?.count, options.doubtful)}${was(body.blocks[first]?.count, before?.blocks[first])}`, options.where(first)].filter(Boolean);
       titles.set(node.id, lines);
       const width = Math.max(48, ...lines.map((line) => line.length * CHARACTER + 20));
       laidOut.setNode(node.id, { width, height: 12 + 17 * lines.length });
     }
     for (const edge of drawn.edges) {
-      const label = count(edge.count, options.doubtful);
+      const label = labelOf(edge);
       laidOut.setEdge(edge.from, edge.to, { width: label.length * CHARACTER, height: 14, labelpos: "c" });
     }
     layout(laidOut);
@@ -94,16 +103,16 @@ export function graph(body: Body, options: GraphOptions): GraphView {
         const node = laidOut.node(edge.from) as { x: number; y: number; width: number; height: number };
         const [side, bend] = [node.x + node.width / 2, node.height / 4];
         path = `M${side},${node.y + bend}C${side + 30},${node.y + 2 * bend} ${side + 30},${node.y - 2 * bend} ${side},${node.y - bend}`;
-        [x, y] = [side + 28 + (CHARACTER * count(edge.count, options.doubtful).length) / 2, node.y];
+        [x, y] = [side + 28 + (CHARACTER * labelOf(edge).length) / 2, node.y];
       }
       const never = edge.count !== null && compare(edge.count, 0) === 0;
       const kinds = [...new Set(edge.kinds)].join(", ");
       return svg(
         "g",
-        { class: ["edge", path ? takes(edge.from, edge.to) && "taken" : hot.has(edge) && "hot", never && "never", edge.back && "back"].filter(Boolean).join(" ") },
+        { class: ["edge", way ? takes(edge.from, edge.to) && "taken" : hot.has(edge) && "hot", differs(edge) && "differs", never && "never", edge.back && "back"].filter(Boolean).join(" ") },
         svg("path", { d: path, "marker-end": "url(#arrow)" }),
-        x !== undefined && y !== undefined && svg("text", { x, y: y + 4, "text-anchor": "middle" }, count(edge.count, options.doubtful)),
-        svg("title", {}, `${edge.from} to ${edge.to}: ${kinds}, ${count(edge.count, options.doubtful)}`),
+        x !== undefined && y !== undefined && svg("text", { x, y: y + 4, "text-anchor": "middle" }, labelOf(edge)),
+        svg("title", {}, `${edge.from} to ${edge.to}: ${kinds}, ${labelOf(edge)}`),
       );
     });
     const nodes = drawn.nodes.map((node) => {
@@ -120,7 +129,7 @@ export function graph(body: Body, options: GraphOptions): GraphView {
       const element = svg(
         "g",
         {
-          class: `node heat${heat(executed(node), most)}${never ? " never" : ""}${node.loop !== null ? " folded" : ""}${path && node.blocks.some((block) => path.includes(block)) ? " taken" : ""}`,
+          class: `node heat${heat(executed(node), most)}${never ? " never" : ""}${node.loop !== null ? " folded" : ""}${way && node.blocks.some((block) => way.includes(block)) ? " taken" : ""}`,
           transform: `translate(${(x - width / 2).toFixed(1)},${(y - height / 2).toFixed(1)})`,
           "data-blocks": node.blocks.join(" "),
           click: open,

@@ -16,6 +16,8 @@ export interface DrawnEdge {
   to: string;
   kinds: string[];
   count: Amount | null;
+  /// In the other run, if there is one of the same build.
+  before: Amount | null;
   back: boolean;
 }
 
@@ -33,7 +35,7 @@ function foldedAround(body: Body, block: number, folded: ReadonlySet<number>): n
   return found;
 }
 
-export function draw(body: Body, folded: ReadonlySet<number>): Drawn {
+export function draw(body: Body, folded: ReadonlySet<number>, before: (Amount | null)[] | null): Drawn {
   const nodes = new Map<string, DrawnNode>();
   const ids = body.blocks.map((_, block) => {
     const loop = foldedAround(body, block, folded);
@@ -44,7 +46,9 @@ export function draw(body: Body, folded: ReadonlySet<number>): Drawn {
     return id;
   });
   const edges = new Map<string, DrawnEdge>();
-  for (const edge of body.edges) {
+  const sum = (a: Amount | null, b: Amount | null) => (a === null || b === null ? null : add(a, b));
+  for (const [number, edge] of body.edges.entries()) {
+    const other = before?.[number] ?? null;
     const from = ids[edge.from];
     const to = edge.to === null ? "exit" : ids[edge.to];
     if (from === undefined || to === undefined) continue;
@@ -53,9 +57,10 @@ export function draw(body: Body, folded: ReadonlySet<number>): Drawn {
     const known = edges.get(key);
     if (known) {
       known.kinds.push(edge.kind);
-      known.count = known.count === null || edge.count === null ? null : add(known.count, edge.count);
+      known.count = sum(known.count, edge.count);
+      known.before = sum(known.before, other);
     } else {
-      edges.set(key, { from, to, kinds: [edge.kind], count: edge.count, back: edge.back });
+      edges.set(key, { from, to, kinds: [edge.kind], count: edge.count, before: other, back: edge.back });
     }
   }
   if (body.edges.some((edge) => edge.to === null)) nodes.set("exit", { id: "exit", blocks: [], loop: null });

@@ -1,5 +1,6 @@
 // The page of `cotree html`: draws what the address says.
 
+import { comparePage } from "./compare";
 import { loadIndex } from "./data";
 import { h, type Child } from "./dom";
 import { flamePage } from "./flame";
@@ -9,6 +10,7 @@ import { fileName } from "./names";
 import { overview, wholeOf } from "./overview";
 import { blocksOf, pathsPage } from "./paths";
 import { source } from "./source";
+import { tracePage } from "./trace";
 
 const bar = document.getElementById("bar") as HTMLElement;
 const main = document.getElementById("main") as HTMLElement;
@@ -30,7 +32,7 @@ function heading(title: string, home: boolean): void {
   const named = index?.units.map((unit) => unit.name).join(", ") ?? "cotree";
   document.title = home ? named : `${title} – ${named}`;
   bar.replaceChildren(
-    h("nav", { class: "crumbs", "aria-label": "Where this is" }, home ? [h("h1", {}, named), h("a", { href: "#/flame" }, "Flame graph"), index && index.paths !== null && h("a", { href: "#/paths" }, "Paths")] : [h("a", { class: "home", href: "#/" }, named), h("h1", {}, title)]),
+    h("nav", { class: "crumbs", "aria-label": "Where this is" }, home ? [h("h1", {}, named), h("a", { href: "#/flame" }, "Flame graph"), index && index.paths !== null && h("a", { href: "#/paths" }, "Paths"), index?.trace && h("a", { href: "#/trace" }, "Trace"), index && index.before !== null && h("a", { href: "#/compare" }, "Compare")] : [h("a", { class: "home", href: "#/" }, named), h("h1", {}, title)]),
     h("div", { class: "tools" }, h("button", { type: "button", click: turnTheme, title: "Light or dark" }, "Light/dark")),
   );
 }
@@ -58,6 +60,12 @@ async function show(): Promise<void> {
     } else if (kind === "paths") {
       title = "Paths";
       content = await pathsPage(index, whole);
+    } else if (kind === "trace" && index.trace) {
+      title = "Trace";
+      content = await tracePage(index, whole, rest);
+    } else if (kind === "compare" && index.before !== null) {
+      title = "Compare";
+      content = await comparePage(index);
     } else if (kind === "flame") {
       title = "Flame graph";
       content = await flamePage(index);

@@ -17,6 +17,10 @@ export interface Index {
   loops: HotLoop[];
   /// How many paths ran, if these are counted.
   paths: number | null;
+  /// Is there a trace?
+  trace: boolean;
+  /// The profile that this one is compared with.
+  before: string | null;
 }
 
 export interface Unit {
@@ -79,7 +83,9 @@ export interface Body {
 export interface Block {
   count: Amount | null;
   instructions: number;
-  lines: [file: number, line: number, copy: number | null, count: Amount | null][];
+  /// `after`: behind how many of the block's call sites the line stands.
+  lines: [file: number, line: number, copy: number | null, count: Amount | null, after: number][];
+  sites: number;
   within: number | null;
 }
 
@@ -132,6 +138,8 @@ export interface Flame {
 export interface Path {
   instructions: Amount;
   count: Amount;
+  /// In the run that this one is compared with, if that is of one build.
+  before: Amount | null;
   number: string;
   parts: PathPart[];
   doubtful: boolean;

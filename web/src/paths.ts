@@ -5,7 +5,7 @@ import { loadPaths } from "./data";
 import { h, type Child } from "./dom";
 import type { Amount, Index, Path, PathPart } from "./model";
 import { fileName } from "./names";
-import { table } from "./table";
+import { table, type Column } from "./table";
 
 /// Lines in short: `4-6 9`, with the file's name where it changes.
 function route(index: Index, lines: [number, number][]): string {
@@ -45,6 +45,12 @@ export async function pathsPage(index: Index, whole: Amount): Promise<Child[]> {
   const paths = await loadPaths();
   const of = (row: number) => paths[row] as Path;
   const names = (path: Path) => path.parts.map((part) => (part.function === null ? "" : (index.functions.name[part.function] ?? ""))).join(" ");
+  const before: Column = {
+    title: "Before",
+    number: true,
+    cell: (row) => [of(row).before !== null && grouped(of(row).before ?? 0), compare(of(row).before ?? 0, 0) === 0 && h("small", {}, " only now"), compare(of(row).count, 0) === 0 && h("small", {}, " only before")],
+    order: (a, b) => compare(of(a).before ?? 0, of(b).before ?? 0),
+  };
   return [
     h("p", {}, `${grouped(index.paths ?? 0)} paths ran. These executed most; a click on a function shows the path's way through it.`),
     table({
@@ -57,6 +63,7 @@ export async function pathsPage(index: Index, whole: Amount): Promise<Child[]> {
         { title: "Instructions", number: true, cell: (row) => count(of(row).instructions, of(row).doubtful), order: (a, b) => compare(of(a).instructions, of(b).instructions) },
         { title: "Share", number: true, cell: (row) => percent(of(row).instructions, whole) },
         { title: "Times", number: true, cell: (row) => count(of(row).count, of(row).doubtful), order: (a, b) => compare(of(a).count, of(b).count) },
+        ...(paths.some((path) => path.before !== null) ? [before] : []),
         { title: "Path", cell: (row) => story(index, of(row), row), className: "name" },
       ],
     }),

@@ -1,6 +1,7 @@
 // Source lines with counts, costs, outcomes of branches and heat.
 
-import { compare, count, heat, percent } from "./amounts";
+import { compare, count, grouped, heat, percent } from "./amounts";
+import { linesBefore } from "./compare";
 import { loadFile } from "./data";
 import { h, type Child } from "./dom";
 import type { Amount, Index, SourceFile, SourceLine } from "./model";
@@ -29,8 +30,8 @@ const MOST_AT_ONCE = 6000;
 /// The height of a line, in pixels, until it is known.
 const HEIGHT = 21;
 
-/// Lines `from` to `to` of a file as a table.
-export function lines(file: SourceFile, from: number, to: number, most: Amount, whole: Amount): Lines {
+/// Lines `from` to `to` of a file as a table; `before` has counts of another run where they differ.
+export function lines(file: SourceFile, from: number, to: number, most: Amount, whole: Amount, before: Map<number, Amount> | null = null): Lines {
   const known = new Map(file.lines.map((line) => [line.line, line]));
   const draw = (number: number): HTMLElement => {
     const line = known.get(number);
@@ -41,6 +42,7 @@ export function lines(file: SourceFile, from: number, to: number, most: Amount, 
       "tr",
       { "data-line": number, class: [line ? (never ? "never" : "ran") : "", `heat${line ? heat(line.cost, most) : 0}`].join(" ") },
       h("td", { class: "number" }, line && line.count !== null && count(line.count, line.doubtful)),
+      before && h("td", { class: `number was${before.has(number) ? " differs" : ""}` }, line && line.count !== null ? grouped(before.get(number) ?? line.count) : null),
       h("td", { class: "number part-of" }, share),
       h("th", { scope: "row" }, h("a", { href: `#L${number}`, "data-local": number }, number)),
       h("td", { class: "text" }, h("code", {}, file.text?.[number - 1] ?? ""), outcomes),
@@ -49,7 +51,7 @@ export function lines(file: SourceFile, from: number, to: number, most: Amount, 
   const groups: { body: HTMLElement; fill: () => void }[] = [];
   for (let first = from; first <= to; first += GROUP) {
     const last = Math.min(to, first + GROUP - 1);
-    const space = h("td", { colspan: 4 });
+    const space = h("td", { colspan: before ? 5 : 4 });
     space.style.height = `${(last - first + 1) * HEIGHT}px`;
     const body = h("tbody", {}, h("tr", { "aria-hidden": "true" }, space));
     let filled = false;
@@ -72,7 +74,7 @@ export function lines(file: SourceFile, from: number, to: number, most: Amount, 
   const element = h(
     "table",
     { class: "lines" },
-    h("thead", {}, h("tr", {}, ["Runs", "Share", "Line", "Source"].map((title) => h("th", { scope: "col" }, title)))),
+    h("thead", {}, h("tr", {}, ["Runs", before && "Before", "Share", "Line", "Source"].filter((title) => title !== null).map((title) => h("th", { scope: "col" }, title)))),
     groups.map((group) => group.body),
   );
   const row = (line: number) => {
@@ -91,7 +93,8 @@ export const hottest = (file: SourceFile): Amount =>
 export async function source(index: Index, number: number, whole: Amount, at: number | null): Promise<Child[]> {
   const file = await loadFile(number);
   const path = index.files.paths[number] ?? "?";
-  const { element: body, row } = lines(file, 1, lastLine(file), hottest(file), whole);
+  const before = await linesBefore(index, number);
+  const { element: body, row } = lines(file, 1, lastLine(file), hottest(file), whole, before);
   const go = (line: number | undefined) => {
     body.querySelector(".here")?.classList.remove("here");
     const found = line === undefined ? null : row(line);
@@ -105,6 +108,7 @@ export async function source(index: Index, number: number, whole: Amount, at: nu
     "div",
     { class: "tools" },
     h("button", { type: "button", click: () => go(hot[nextHot++ % Math.max(1, Math.min(hot.length, 20))]?.line) }, "Next hottest"),
+    index.trace && at !== null && h("a", { href: `#/trace/line/${number}/${at}` }, `When line ${at} ran`),
     missed.length > 0 && h("button", { type: "button", click: () => go(missed[nextMissed++ % missed.length]) }, `Next never reached (${missed.length})`),
   );
   const aside = h(

@@ -1,6 +1,8 @@
 //! What pages are made of.
 
 use crate::costs::Costs;
+use crate::method::trace::Traced;
+use crate::method::trace::rows::Rows;
 use crate::names::Names;
 use crate::source::Sources;
 use crate::unit::Unit;
@@ -16,6 +18,28 @@ pub struct Pages<'p> {
     pub sources: &'p dyn Sources,
     /// Where the profile is from: names and values for the overview.
     pub facts: Vec<(String, String)>,
+    /// The profile of another run that this one is compared with, if it is.
+    pub before: Option<Before<'p>>,
+    /// The trace of the only link unit, where there is one.
+    pub trace: Option<TraceContent<'p>>,
+}
+
+/// The profile of another run.
+pub struct Before<'p> {
+    /// The link units of that profile.
+    pub units: &'p [Unit<'p>],
+    /// What the profile is called.
+    pub name: String,
+}
+
+/// The trace that pages show.
+pub struct TraceContent<'p> {
+    /// The threads.
+    pub traced: &'p Traced<'p>,
+    /// How functions and ends are called.
+    pub rows: &'p Rows<'p>,
+    /// Of how many blocks, the last ones of each part of a thread, all steps are shown.
+    pub steps: u64,
 }
 
 impl<'p> Pages<'p> {

@@ -56,8 +56,10 @@ struct Inlined {
 struct BlockData {
     count: Option<Amount>,
     instructions: u32,
-    /// File, line, the inlined copy, and the count.
-    lines: Vec<(usize, u32, Option<u32>, Option<Amount>)>,
+    /// File, line, the inlined copy, the count, and behind how many of the block's call sites it stands.
+    lines: Vec<(usize, u32, Option<u32>, Option<Amount>, u32)>,
+    /// How many call sites the block has.
+    sites: usize,
     /// The innermost loop.
     within: Option<u32>,
 }
@@ -197,9 +199,10 @@ impl<'p> Callers<'p> {
                 .filter_map(|span| {
                     let file = self.numbering.of_path(unit.file(span.at.file))?;
                     let count = flow.as_ref().map(|flow| flow.after(Block::new(index), span.after_sites).into());
-                    Some((file, span.at.line, span.inlined, count))
+                    Some((file, span.at.line, span.inlined, count, span.after_sites))
                 })
                 .collect(),
+            sites: facts.sites_of(Block::new(index)).count(),
             within: within(Block::new(index)),
         });
         let edges = facts.edges.iter().enumerate().map(|(index, edge)| EdgeData {

@@ -29,6 +29,10 @@ pub(super) struct Index<'a> {
     loops: Vec<LoopRow>,
     /// How many paths ran, if these are counted.
     paths: Option<u64>,
+    /// Is there a trace?
+    trace: bool,
+    /// The profile that this one is compared with.
+    before: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -127,6 +131,8 @@ pub(super) fn of<'a>(
         kind: pages.kind().title(),
         loops: hot_loops(pages, numbering),
         paths,
+        trace: pages.trace.is_some(),
+        before: pages.before.as_ref().map(|before| before.name.as_str()),
     }
 }
 

@@ -12,7 +12,10 @@
 //! | what is known of each source file | [`files`] |
 //! | the stacks in which costs arose | [`flame`] |
 //! | which paths ran | [`paths`] |
+//! | what each thread did | [`trace`] |
+//! | what another run did otherwise | [`compare`] |
 
+mod compare;
 mod content;
 mod data;
 mod files;
@@ -21,8 +24,9 @@ mod functions;
 mod index;
 mod numbering;
 mod paths;
+mod trace;
 
-pub use content::Pages;
+pub use content::{Before, Pages, TraceContent};
 
 use crate::html::assets::{STYLE, THEME};
 use crate::html::put::Put;
@@ -47,6 +51,12 @@ pub fn write(pages: &Pages<'_>, put: &mut Put<'_>) -> io::Result<()> {
     let totals = files::write(pages, &numbering, &mut add)?;
     functions::write(pages, &numbering, &mut add)?;
     flame::write(pages, &mut add)?;
+    if let Some(before) = &pages.before {
+        compare::write(pages, before, &numbering, &mut add)?;
+    }
+    if let Some(content) = &pages.trace {
+        trace::write(pages, content, &numbering, &mut add)?;
+    }
     let paths = paths::write(pages, &numbering, &mut add)?;
     add("index".to_owned(), data::script("index", &index::of(pages, &numbering, &totals, paths))?)
 }

@@ -10,6 +10,7 @@ use crate::unit::Unit;
 use cotree_core::ids::{Block, FunctionId};
 use serde::Serialize;
 use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
 use std::io;
 
 /// The most paths that are shown.
@@ -18,9 +19,14 @@ const MOST: usize = 1000;
 /// A path that ran.
 #[derive(Serialize)]
 struct Row {
+    /// What its executions executed, in the run in which these were more.
+    #[serde(skip)]
+    weight: u128,
     /// What all its executions executed.
     instructions: Amount,
     count: Amount,
+    /// How often it ran in the run that this one is compared with, if that is of one build.
+    before: Option<Amount>,
     /// The number of the path: decimal digits, as they may be more than JavaScript's numbers hold.
     number: String,
     parts: Vec<Part>,
@@ -51,15 +57,17 @@ pub(super) fn write(
     let (mut rows, mut ran, mut counted) = (Vec::new(), 0, false);
     for (number, unit) in pages.units().iter().enumerate() {
         let maker = Maker { unit, number, numbering };
+        let before = pages.before.as_ref().and_then(|before| before.units.get(number));
+        let before = before.filter(|before| before.profile.unit == unit.profile.unit);
         if let Some(paths) = PathUnit::new(unit) {
             counted = true;
-            ran += maker.within(&paths, &mut rows);
+            ran += maker.within(&paths, before.and_then(PathUnit::new).as_ref(), &mut rows);
         }
         if let Some(paths) = IpathUnit::new(unit) {
             counted = true;
-            ran += maker.across(&paths, &mut rows);
+            ran += maker.across(&paths, before.and_then(IpathUnit::new).as_ref(), &mut rows);
         }
-        rows.sort_by_key(|row| Reverse(row.instructions));
+        rows.sort_by_key(|row| Reverse(row.weight));
         rows.truncate(MOST);
     }
     if counted {
@@ -75,22 +83,47 @@ struct Maker<'p> {
 }
 
 impl Maker<'_> {
-    /// Adds the hottest paths through functions; gives how many ran.
-    fn within(&self, paths: &PathUnit<'_>, rows: &mut Vec<Row>) -> u64 {
+    /// Adds the hottest paths through functions, and those of the other run; gives how many ran.
+    fn within(&self, paths: &PathUnit<'_>, before: Option<&PathUnit<'_>>, rows: &mut Vec<Row>) -> u64 {
         let mut ran = 0;
+        let others: HashMap<FunctionId, _> =
+            before.into_iter().flat_map(PathUnit::functions).map(|of| (of.function.index, of)).collect();
         for of in paths.functions() {
             let Some(numbered) = of.numbered() else { continue };
             let doubtful = !of.function.flaws().is_empty();
-            let mut hot: Vec<_> = numbered.executed().collect();
+            let other = others.get(&of.function.index).and_then(|other| other.numbered());
+            let mut counts: HashMap<u64, (u64, u128)> = other
+                .iter()
+                .flat_map(|other| other.executed().map(|path| (path.number, (path.count, path.executed()))))
+                .collect();
+            let mut hot: Vec<_> = numbered
+                .executed()
+                .map(|path| {
+                    let before = counts.remove(&path.number);
+                    (path, before)
+                })
+                .collect();
             ran += hot.len() as u64;
-            hot.sort_by_key(|path| Reverse(path.executed()));
-            hot.truncate(MOST);
-            for path in hot.into_iter().filter(|path| path.count > 0) {
+            // What only the other run took.
+            let gone = other.iter().flat_map(|other| other.executed()).filter(|path| counts.contains_key(&path.number));
+            let gone: Vec<_> = gone.map(|path| (0, Some((path.count, path.executed())), path)).collect();
+            let here = hot.drain(..).map(|(path, before)| (path.count, before, path));
+            let mut all: Vec<_> =
+                here.chain(gone).filter(|(count, before, _)| *count > 0 || before.is_some()).collect();
+            let weight = |count: u64, before: Option<(u64, u128)>, executed: u128| {
+                let own = if count > 0 { executed } else { 0 };
+                own.max(before.map_or(0, |(_, executed)| executed))
+            };
+            all.sort_by_key(|(count, before, path)| Reverse(weight(*count, *before, path.executed())));
+            all.truncate(MOST);
+            for (count, other, path) in all {
                 let stretches = [(numbered.context(&path.path), true), (path.path.blocks.clone(), false)];
                 let parts = stretches.into_iter().filter(|(blocks, _)| !blocks.is_empty());
                 rows.push(Row {
-                    instructions: Amount(path.executed()),
-                    count: path.count.into(),
+                    weight: weight(count, other, path.executed()),
+                    instructions: Amount(if count > 0 { path.executed() } else { 0 }),
+                    count: count.into(),
+                    before: before.map(|_| other.map_or(0, |(count, _)| count).into()),
                     number: path.number.to_string(),
                     parts: parts.map(|(blocks, context)| self.part(of.function.index, 0, context, &blocks)).collect(),
                     doubtful,
@@ -100,11 +133,15 @@ impl Maker<'_> {
         ran
     }
 
-    /// Adds the hottest paths across functions; gives how many ran.
-    fn across(&self, paths: &IpathUnit<'_>, rows: &mut Vec<Row>) -> u64 {
+    /// Adds the hottest paths across functions, and those of the other run; gives how many ran.
+    fn across(&self, paths: &IpathUnit<'_>, before: Option<&IpathUnit<'_>>, rows: &mut Vec<Row>) -> u64 {
         let all = paths.paths();
         let ran = all.len() as u64;
-        for path in all.into_iter().take(MOST) {
+        let gone = before.map(IpathUnit::paths).unwrap_or_default();
+        let here: HashSet<u64> = all.iter().map(|path| path.number).collect();
+        let counts: HashMap<u64, u64> = gone.iter().map(|path| (path.number, path.count)).collect();
+        let gone = gone.into_iter().filter(|path| !here.contains(&path.number)).map(|path| (path, false));
+        for (path, runs) in all.into_iter().map(|path| (path, true)).take(MOST).chain(gone.take(MOST)) {
             let part = |part: &PathPart| {
                 let blocks: Vec<Block> = part.visits.iter().map(|visit| visit.block).collect();
                 self.part(part.function, part.depth, part.context, &blocks)
@@ -113,8 +150,10 @@ impl Maker<'_> {
                 self.unit.function(part.function).is_some_and(|function| !function.flaws().is_empty())
             };
             rows.push(Row {
-                instructions: Amount(path.executed()),
-                count: path.count.into(),
+                weight: path.executed(),
+                instructions: Amount(if runs { path.executed() } else { 0 }),
+                count: if runs { path.count } else { 0 }.into(),
+                before: before.map(|_| counts.get(&path.number).copied().unwrap_or(0).into()),
                 number: path.number.to_string(),
                 doubtful: path.parts.iter().any(doubtful),
                 parts: path.parts.iter().map(part).collect(),

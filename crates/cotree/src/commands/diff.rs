@@ -65,7 +65,7 @@ pub struct DiffArgs {
 }
 
 /// The units of a profile that has counts of blocks, of calls, or of the instructions of functions.
-fn units(loaded: &Loaded) -> Result<Vec<Unit<'_>>> {
+pub(super) fn units(loaded: &Loaded) -> Result<Vec<Unit<'_>>> {
     let all = loaded.recovered();
     if counts_only(loaded, Method::Calls) {
         return Ok(loaded.units());
@@ -84,6 +84,20 @@ fn units(loaded: &Loaded) -> Result<Vec<Unit<'_>>> {
         )),
         None => Ok(loaded.units()),
     }
+}
+
+/// Checks that both profiles can be compared.
+pub(super) fn of_one_method(before: &Loaded, after: &Loaded) -> Result<()> {
+    for (method, what) in [(Method::EventsCalls, "events of calls"), (Method::Calls, "counts of calls")] {
+        let of_calls =
+            |loaded: &Loaded| loaded.recovered().iter().any(|(_, profile)| profile.method.method() == method);
+        if of_calls(before) != of_calls(after) {
+            return Err(miette!(
+                "one of the profiles has {what} and the other has other counts: compare two of one method"
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Was the whole profile made by this method?
@@ -119,15 +133,7 @@ pub fn run(args: &DiffArgs) -> Result<()> {
         };
         return paths::diff((&before_file, &before), (&after_file, &after), &options, args.json, &args.output);
     }
-    for (method, what) in [(Method::EventsCalls, "events of calls"), (Method::Calls, "counts of calls")] {
-        let of_calls =
-            |loaded: &Loaded| loaded.recovered().iter().any(|(_, profile)| profile.method.method() == method);
-        if of_calls(&before) != of_calls(&after) {
-            return Err(miette!(
-                "one of the profiles has {what} and the other has other counts: compare two of one method"
-            ));
-        }
-    }
+    of_one_method(&before, &after)?;
     // The sources of the profile before may be gone, as there may be a new version.
     edited::note(after.binaries(), None);
     let difference = diff::compare(&units(&before)?, &units(&after)?, &FileSources::default());

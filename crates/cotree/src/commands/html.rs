@@ -1,16 +1,20 @@
 //! `cotree html`: pages that show a whole profile in a browser; `cotree open` writes and opens them.
 
 use super::coverage_html::Ran;
-use super::input::{Input, Reader};
+use super::input::{Binaries, Input, Loaded, Reader, load_with};
 use super::output::answer;
 use super::sources::{FileSources, SourceArgs};
 use super::vouched::Vouched;
-use super::{browser, edited, into_report};
-use crate::progress;
+use super::{browser, diff, edited, into_report, trace};
+use crate::{folder, progress};
 use clap::{Args, ValueHint};
+use cotree_core::method::Method;
 use cotree_profile::atomic_folder::NewFolder;
+use cotree_profile::file::ProfileFormat;
+use cotree_report::method::trace::Traced;
+use cotree_report::method::trace::rows::{By, Rows};
 use cotree_report::names::Names;
-use cotree_report::pages::{self, PAGE, Pages};
+use cotree_report::pages::{self, Before, PAGE, Pages, TraceContent};
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use std::path::{Path, PathBuf};
 
@@ -22,6 +26,15 @@ const FOLDER: &str = "cotree-html";
 struct Shown {
     #[command(flatten)]
     input: Input,
+    /// Show what differs from this profile, or folder of profiles
+    #[arg(long, value_name = "PROFILE")]
+    against: Option<PathBuf>,
+    /// The binary of the profile of --against, if it is no longer where it was
+    #[arg(long, value_name = "FILE", requires = "against")]
+    binary_against: Vec<PathBuf>,
+    /// Traces: show all steps of the last N blocks of each thread; timelines are of the whole trace
+    #[arg(long, value_name = "N", default_value_t = 1 << 26)]
+    trace_blocks: u64,
     /// Show linker symbols as they are
     #[arg(long)]
     no_demangle: bool,
@@ -80,9 +93,33 @@ impl Shown {
         let folder = folder(loaded.path());
         let mut new = NewFolder::create(&folder)
             .map_err(|error| miette!(help = "--output-dir names another folder", "{error}"))?;
+        let before = self.against.as_deref().map(|path| self.load_before(path)).transpose()?;
+        if let Some(before) = &before {
+            diff::of_one_method(before, &loaded)?;
+        }
+        let units_before = before.as_ref().map(diff::units).transpose()?;
+        let binaries = &self.input.binaries.binaries;
+        let file = folder::open(loaded.path(), binaries)?;
+        let traces = match loaded.recovered() {
+            [(_, profile)] if profile.method.method() == Method::Trace && file.kind == ProfileFormat::Raw => {
+                Some(trace::open(&file, binaries, Reader::Person)?)
+            }
+            _ => None,
+        };
+        let tables = traces.as_ref().map(|(binary, _)| trace::tables(binary)).transpose()?;
+        let streams = traces.as_ref().map(|(_, streams)| streams);
+        let traced = tables.as_ref().zip(streams).map(|(tables, streams)| {
+            let _reading = progress::phase("reading the trace");
+            Traced::new(tables, streams, None)
+        });
+        let rows = tables.as_ref().map(|tables| Rows::new(tables, By::Line, names));
         loaded.with_costs(|costs| {
             let facts = ran.about(names).facts.into_iter().map(|fact| (fact.name.to_owned(), fact.value)).collect();
-            let pages = Pages { costs, names, sources: &FileSources::default(), facts };
+            let trace = traced.as_ref().zip(rows.as_ref());
+            let trace = trace.map(|(traced, rows)| TraceContent { traced, rows, steps: self.trace_blocks });
+            let before = before.as_ref().zip(units_before.as_deref());
+            let before = before.map(|(loaded, units)| Before { units, name: loaded.path().display().to_string() });
+            let pages = Pages { costs, names, sources: &FileSources::default(), facts, before, trace };
             let writing = progress::phase("writing pages");
             let mut put = |path: &str, content: &str| {
                 writing.step();
@@ -96,5 +133,14 @@ impl Shown {
         let page = folder.join(PAGE);
         answer(format_args!("{}", page.display()))?;
         Ok(page)
+    }
+
+    /// Loads the profile that is compared with.
+    fn load_before(&self, path: &Path) -> Result<Loaded> {
+        let file = folder::open(path, &self.binary_against)?;
+        let binaries = Binaries { binaries: self.binary_against.clone() };
+        let before = load_with(&file, &binaries, Reader::Person, &self.sources)?;
+        self.vouched.check_of(Some(path), before.recovered())?;
+        Ok(before)
     }
 }

@@ -154,7 +154,7 @@ fn source_line(text: &str) -> Result<SourceLine, String> {
 }
 
 /// Opens the traces of a raw profile.
-fn open(file: &ProfileFile, binaries: &[PathBuf], reader: Reader) -> Result<(BinaryFile, Streams)> {
+pub(super) fn open(file: &ProfileFile, binaries: &[PathBuf], reader: Reader) -> Result<(BinaryFile, Streams)> {
     let [counts] = file.units.as_slice() else { return Err(no_traces(&file.path)) };
     if file.kind != ProfileFormat::Raw {
         return Err(no_traces(&file.path));
@@ -170,7 +170,8 @@ fn no_traces(path: &Path) -> miette::Report {
     miette!("{} has no traces: merged profiles have counts only; name the profile of one run", path.display())
 }
 
-fn tables(binary: &BinaryFile) -> Result<UnitTables<'_>> {
+/// What readers of a binary's traces need to know.
+pub(super) fn tables(binary: &BinaryFile) -> Result<UnitTables<'_>> {
     UnitTables::new(binary).map_err(|why| miette!("no trace of {}: {why}", binary.path().display()))
 }
 

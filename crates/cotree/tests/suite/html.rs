@@ -23,7 +23,7 @@ int main(int c, char **) {
 "#;
 
 /// The data of a script.
-fn data(project: &Project, name: &str) -> Value {
+pub fn data(project: &Project, name: &str) -> Value {
     let script = fs::read_to_string(project.path(&format!("pages/data/{name}.js"))).expect("a script");
     let call = format!("cotreeData(\"{name}\",\"");
     let packed = script.strip_prefix(&call).and_then(|rest| rest.strip_suffix("\");\n")).expect("one call");

@@ -44,6 +44,7 @@ mod gcov_json;
 mod hostile_files;
 mod hostile_names;
 mod html;
+mod html_traces;
 mod idle_options;
 mod ipath;
 mod ipath_pointers;

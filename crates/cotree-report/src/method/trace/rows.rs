@@ -151,7 +151,7 @@ impl<'a> Rows<'a> {
     }
 
     /// The line of an instruction that was interrupted.
-    pub(super) fn line_at(&self, address: u64) -> Option<String> {
+    pub(crate) fn line_at(&self, address: u64) -> Option<String> {
         self.tables.line_at(address).map(|(path, line)| brief(&path, line))
     }
 
@@ -518,7 +518,7 @@ fn brief(path: &str, line: u32) -> String {
 }
 
 /// How many call sites of a block come before a call.
-fn sites_before(facts: &Function, block: Block, call: CallId) -> u32 {
+pub(crate) fn sites_before(facts: &Function, block: Block, call: CallId) -> u32 {
     let first = facts.sites_of(block).take_while(|(site, _)| facts.calls.call_of(*site).is_some_and(|it| it < call));
     first.count() as u32
 }

@@ -31,7 +31,8 @@ pub enum Form {
     Json,
 }
 
-fn stop(rows: &Rows<'_>, stop: &Stop) -> String {
+/// How a part of a thread ends, in words.
+pub(crate) fn stop(rows: &Rows<'_>, stop: &Stop) -> String {
     match stop {
         Stop::Ended(ending) if ending.0 == 0 => "the thread ended".to_owned(),
         Stop::Ended(_) => "the process ended".to_owned(),
@@ -48,7 +49,8 @@ fn bits(bytes: u64, blocks: u64) -> f64 {
     if blocks == 0 { 0.0 } else { bytes as f64 * 8.0 / blocks as f64 }
 }
 
-pub(super) fn title(thread: &Thread<'_>) -> String {
+/// What a thread is called.
+pub(crate) fn title(thread: &Thread<'_>) -> String {
     let number = thread.stream.number;
     match thread.stream.inside {
         Some((outer, _)) => format!("thread {number}, a signal handler in thread {outer}"),
