@@ -64,7 +64,6 @@ export async function flamePage(index: Index): Promise<Child[]> {
         class: `box tone${(flame.name[frame] ?? 0) % 6}${found ? " found" : ""}`,
         tabindex: 0,
         role: "button",
-        "aria-label": says,
         "data-total": total[frame],
         click: choose,
         keydown: (event) => ["Enter", " "].includes((event as KeyboardEvent).key) && (event.preventDefault(), choose()),

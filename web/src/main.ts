@@ -32,7 +32,7 @@ function heading(title: string, home: boolean): void {
   const named = index?.units.map((unit) => unit.name).join(", ") ?? "cotree";
   document.title = home ? named : `${title} – ${named}`;
   bar.replaceChildren(
-    h("nav", { class: "crumbs", "aria-label": "Where this is" }, home ? [h("h1", {}, named), h("a", { href: "#/flame" }, "Flame graph"), index && index.paths !== null && h("a", { href: "#/paths" }, "Paths"), index?.trace && h("a", { href: "#/trace" }, "Trace"), index && index.before !== null && h("a", { href: "#/compare" }, "Compare")] : [h("a", { class: "home", href: "#/" }, named), h("h1", {}, title)]),
+    h("nav", { class: "crumbs", "aria-label": "Where this is" }, home ? [h("h1", {}, named), h("a", { href: "#/flame" }, "Flame graph"), index && index.paths !== null && h("a", { href: "#/paths" }, "Paths"), index && index.trace !== null && h("a", { href: "#/trace" }, "Trace"), index && index.before !== null && h("a", { href: "#/compare" }, "Compare")] : [h("a", { class: "home", href: "#/" }, named), h("h1", {}, title)]),
     h("div", { class: "tools" }, h("button", { type: "button", click: turnTheme, title: "Light or dark" }, "Light/dark")),
   );
 }
@@ -60,7 +60,7 @@ async function show(): Promise<void> {
     } else if (kind === "paths") {
       title = "Paths";
       content = await pathsPage(index, whole);
-    } else if (kind === "trace" && index.trace) {
+    } else if (kind === "trace" && index.trace !== null) {
       title = "Trace";
       content = await tracePage(index, whole, rest);
     } else if (kind === "compare" && index.before !== null) {

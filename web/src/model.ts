@@ -17,8 +17,8 @@ export interface Index {
   loops: HotLoop[];
   /// How many paths ran, if these are counted.
   paths: number | null;
-  /// Is there a trace?
-  trace: boolean;
+  /// How the threads of a trace ended: what each is called, and how it ended, at which line if a signal did it.
+  trace: { title: string; end: string; interrupted: string | null }[] | null;
   /// The profile that this one is compared with.
   before: string | null;
 }

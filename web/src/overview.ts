@@ -6,6 +6,20 @@ import { STATE, type Amount, type Index } from "./model";
 import { fileLink, functionLink, isDoubtful, placeLink, placeOf } from "./names";
 import { table } from "./table";
 
+/// How the threads of a trace ended: a signal's line is where one begins to look.
+function ends(index: Index): Child {
+  if (index.trace === null || index.trace.length === 0) return null;
+  const rows = index.trace.map(({ title, end, interrupted }) =>
+    interrupted === null
+      ? h("li", {}, `${title}: ${end}`)
+      : h("li", { class: "doubtful" }, `${title}: a signal ended it at `, h("a", { href: "#/trace" }, interrupted), `; ${end}`),
+  );
+  return h("section", { class: "unit" }, h("h2", {}, "How it ended"), h("ul", { class: "notes" }, rows), h("p", {}, h("a", { href: "#/trace" }, "The last steps, and all before them")));
+}
+
+/// How much of something ran, as a bar.
+const bar = (ran: number, all: number, of: string): Child => h("meter", { min: 0, max: all, value: ran, "aria-label": `Lines run of ${of}` });
+
 function whatRan(index: Index): Child {
   const units = index.units.map((unit) => {
     const totals = unit.totals.map(([name, amount, remark]) =>
@@ -25,7 +39,7 @@ function whatRan(index: Index): Child {
     );
   });
   const facts = index.facts.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)));
-  return [h("dl", { class: "facts" }, facts), units];
+  return [h("dl", { class: "facts" }, facts), ends(index), units];
 }
 
 export const wholeOf = (index: Index): Amount => index.functions.own.reduce(add, 0);
@@ -89,6 +103,7 @@ function files(index: Index): Child {
   const rows = f.paths.map((_, file) => file).filter((file) => (f.lines[file] ?? 0) > 0 || compare(f.cost[file] ?? 0, 0) > 0);
   const whole = f.cost.reduce(add, 0);
   const of = (row: number) => rows[row] ?? 0;
+  const [ran, lines] = [f.ran, f.lines].map((list) => (row: number) => list[of(row)] ?? 0) as [(row: number) => number, (row: number) => number];
   return table({
     caption: "Source files",
     rows: rows.length,
@@ -97,7 +112,7 @@ function files(index: Index): Child {
     columns: [
       { title: capital(index.kind), number: true, cell: (row) => grouped(f.cost[of(row)] ?? 0), order: (a, b) => compare(f.cost[of(a)] ?? 0, f.cost[of(b)] ?? 0) },
       { title: "Share", number: true, cell: (row) => percent(f.cost[of(row)] ?? 0, whole) },
-      { title: "Lines run", number: true, cell: (row) => ((f.lines[of(row)] ?? 0) > 0 ? `${grouped(f.ran[of(row)] ?? 0)} of ${grouped(f.lines[of(row)] ?? 0)}` : ""), order: (a, b) => (f.ran[of(a)] ?? 0) - (f.ran[of(b)] ?? 0) },
+      { title: "Lines run", number: true, cell: (row) => lines(row) > 0 && [`${grouped(ran(row))} of ${grouped(lines(row))} `, bar(ran(row), lines(row), f.paths[of(row)] ?? "?")], order: (a, b) => (f.ran[of(a)] ?? 0) - (f.ran[of(b)] ?? 0) },
       { title: "File", cell: (row) => [fileLink(index, of(row)), " ", h("small", {}, f.paths[of(row)] ?? "")], order: (a, b) => (f.paths[of(a)] ?? "").localeCompare(f.paths[of(b)] ?? ""), className: "name" },
     ],
   });

@@ -108,7 +108,7 @@ export async function source(index: Index, number: number, whole: Amount, at: nu
     "div",
     { class: "tools" },
     h("button", { type: "button", click: () => go(hot[nextHot++ % Math.max(1, Math.min(hot.length, 20))]?.line) }, "Next hottest"),
-    index.trace && at !== null && h("a", { href: `#/trace/line/${number}/${at}` }, `When line ${at} ran`),
+    index.trace !== null && at !== null && h("a", { href: `#/trace/line/${number}/${at}` }, `When line ${at} ran`),
     missed.length > 0 && h("button", { type: "button", click: () => go(missed[nextMissed++ % missed.length]) }, `Next never reached (${missed.length})`),
   );
   const aside = h(

@@ -19,6 +19,8 @@ interface Moment {
 /// How many steps are listed before and behind the moment that is shown.
 const BEFORE = 12;
 const AFTER = 8;
+/// How many lines before the end are looked at for the one at which a signal ended the thread.
+const MOST_UNCERTAIN = 2000;
 /// The frames that are listed of each end of a deep stack.
 const FRAMES = 30;
 
@@ -90,10 +92,19 @@ class Tracer {
     return this.nearest({ chunk, step: Math.max(0, upper(chunk.clock, clock) - 1), line: 0 });
   }
 
+  /// The line at which a signal ended the thread, or the last line that ran for certain.
   async end(): Promise<Moment> {
     const chunk = await loadChunk(this.part.number, this.last);
-    const at = await this.nearest({ chunk, step: Math.max(0, chunk.length - 1), line: 0 });
-    return { ...at, line: Math.max(0, (await this.linesAt(at.chunk, at.step)).length - 1) };
+    const behind = { chunk, step: chunk.length, line: 0 };
+    const ended = this.part.interrupted;
+    let certain: Moment | null = null;
+    for (let at: Moment | null = await this.line(behind, true), seen = 0; at && seen < MOST_UNCERTAIN; at = await this.line(at, true), seen++) {
+      const place = (await this.linesAt(at.chunk, at.step))[at.line];
+      if (ended !== null && place && `${fileName(this.index, place[0])}:${place[1]}` === ended) return at;
+      if (at.chunk.certain[at.step]) certain ??= at;
+      if (certain && ended === null) break;
+    }
+    return certain ?? this.nearest({ chunk, step: Math.max(0, chunk.length - 1), line: 0 });
   }
 
   /// The next moment, or the one before, at which a line ran; from the very beginning or end without a moment.
@@ -258,10 +269,13 @@ export async function tracePage(index: Index, whole: Amount, where: string[]): P
     const source = place && (await sourceAt(place[0]));
     if (mine !== turn) return;
     moment = found;
+    const ended = place && tracer.part.interrupted === placeText(place) ? await tracer.end() : null;
+    if (mine !== turn) return;
+    const isEnd = ended?.chunk === chunk && ended.step === step && ended.line === found.line;
     const block = chunk.block[step] ?? 0;
     const clock = chunk.clock[step] ?? 0;
     history.replaceState(null, "", `#/trace/${number}/${block}`);
-    now.replaceChildren(`Block ${grouped(block)} of ${grouped(tracer.part.blocks + tracer.part.first - 1)}, instruction ${grouped(clock)}`, chunk.certain[step] ? "" : " (this may not have run)");
+    now.replaceChildren(`Block ${grouped(block)} of ${grouped(tracer.part.blocks + tracer.part.first - 1)}, instruction ${grouped(clock)}`, isEnd ? ". A signal ended the thread here" : "", chunk.certain[step] || isEnd ? "" : " (this may not have run)");
     stackList.replaceChildren(
       ...texts.toReversed().flatMap(({ frame, place }, at) => {
         const link = h("button", { type: "button", class: "plain", title: "Go to where it began", click: () => void act(() => tracer.atBlock(Math.max(frame.from, tracer.part.first))) }, "⇤");
@@ -274,7 +288,7 @@ export async function tracePage(index: Index, whole: Amount, where: string[]): P
       ...rows.map(({ moment: at, text, depth }) => {
         const here = at.chunk === chunk && at.step === step;
         const button = h("button", { type: "button", class: "plain", click: () => void act(() => tracer.nearest(at)) }, text);
-        const row = h("li", { class: here ? "here" : null, "aria-current": here ? "step" : null }, button);
+        const row = h("li", { class: here ? "here" : null, "aria-current": here ? "step" : null }, button, at.chunk.certain[at.step] ? null : h("small", {}, " may not have run"));
         row.style.paddingLeft = `${Math.min(depth - least, 16) * 0.75 + 0.5}rem`;
         return row;
       }),

@@ -4,7 +4,7 @@ use crate::browser::Browser;
 use crate::programs::{self, Program, Workload};
 use crate::real::Context;
 use crate::suite::Suite;
-use crate::{command, workspace};
+use crate::{command, web, workspace};
 use anyhow::{Context as _, Result, ensure};
 use serde::Deserialize;
 use serde_json::Value;
@@ -17,10 +17,12 @@ use std::process::Command;
 pub fn add(suite: &mut Suite, context: &Context) {
     match programs::lua(&context.sources, Workload::Tiny) {
         Ok(lua) => {
+            let (program, with) = (lua.clone(), context.clone());
+            suite.add("pages of a profile in a browser", move || check(&program, &with));
             let context = context.clone();
-            suite.add("pages of a profile in a browser", move || check(&lua, &context));
+            suite.add("pages of a trace in a browser", move || check_trace(&lua, &context));
         }
-        Err(error) => suite.add("pages of a profile in a browser", move || Err(error)),
+        Err(error) => suite.add("pages of profiles in a browser", move || Err(error)),
     }
 }
 
@@ -63,11 +65,8 @@ fn check(program: &Program, context: &Context) -> Result<String> {
         let dom = browser.dom(&page, size)?;
         ensure!(dom.contains("luaV_execute"), "the overview has no functions");
     }
-    let script = pages.join("report.js");
-    fs::write(&script, fs::read_to_string(&script)? + include_str!("../programs/report_pages.js"))?;
-    let answers = browser.answers(&page)?;
-    let plain = answers.replace("&quot;", "\"").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
-    let answers: Answers = serde_json::from_str(&plain)?;
+    let answers = asked(&browser, &pages, include_str!("../programs/report_pages.js"))?;
+    let answers: Answers = serde_json::from_str(&plain(&answers))?;
     let compared = compare_functions(&answers, &serde_json::from_str(&exported("json")?)?)?;
     compare_lines(&answers, &exported("lcov")?)?;
     ensure!(answers.found == ["luaV_execute"], "found: {:?}", answers.found);
@@ -75,8 +74,142 @@ fn check(program: &Program, context: &Context) -> Result<String> {
     ensure!(folded < opened && opened < all, "{folded}, {opened} and {all} nodes");
     ensure!(answers.zoomed && answers.here, "zoomed: {}, a line is marked: {}", answers.zoomed, answers.here);
     ensure!(answers.refused.contains("can't be read"), "{}", answers.refused);
+    let views = check_access(&browser, &pages)?;
     fs::remove_dir_all(&folder)?;
-    Ok(compared)
+    Ok(format!("{compared}; {views} views"))
+}
+
+/// What pages answer to a script that is added to theirs.
+fn asked(browser: &Browser, pages: &Path, script: &str) -> Result<String> {
+    let program = pages.join("report.js");
+    let own = fs::read_to_string(&program)?;
+    fs::write(&program, format!("{own}\n{script}"))?;
+    let answers = browser.answers(&pages.join("index.html"));
+    fs::write(&program, own)?;
+    answers
+}
+
+/// Text of an attribute as it was.
+fn plain(attribute: &str) -> String {
+    attribute.replace("&quot;", "\"").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+}
+
+/// What axe finds in all views.
+#[derive(Deserialize)]
+struct Access {
+    views: usize,
+    found: Vec<String>,
+}
+
+/// Fails if axe finds something serious in a view. Gives how many views there are.
+fn check_access(browser: &Browser, pages: &Path) -> Result<usize> {
+    let answers = asked(browser, pages, &(web::axe()? + include_str!("../programs/report_axe.js")))?;
+    let access: Access = serde_json::from_str(&plain(&answers))?;
+    ensure!(access.found.is_empty(), "axe finds:\n{}", access.found.join("\n"));
+    Ok(access.views)
+}
+
+/// A moment of a trace, as the page tells it.
+#[derive(Debug, Deserialize, PartialEq)]
+struct Moment {
+    block: u64,
+    place: String,
+    stack: Vec<String>,
+    marked: String,
+}
+
+/// What the page of a trace says (`programs/report_trace.js`).
+#[derive(Deserialize)]
+struct Traced {
+    opened: Moment,
+    boxes: usize,
+    start: Moment,
+    lines: Vec<String>,
+    back: Vec<String>,
+    end: Moment,
+    first: Moment,
+    second: Moment,
+    #[serde(rename = "firstAgain")]
+    first_again: Moment,
+    last: Moment,
+    out: Moment,
+    zoomed: bool,
+}
+
+/// A row of `cotree trace --by line --json`.
+#[derive(Deserialize)]
+struct Row {
+    event: String,
+    number: u64,
+    depth: usize,
+    file: Option<String>,
+    line: Option<u32>,
+}
+
+fn check_trace(program: &Program, context: &Context) -> Result<String> {
+    let folder = workspace::scratch().join("report-trace");
+    workspace::fresh(&folder)?;
+    let ours = folder.join("ours");
+    command::succeed(&mut program.build(
+        context.cotree_cc(&["--profile", "trace"], program.cxx),
+        &["-O1", "-g"],
+        &ours,
+    ))?;
+    let profile = |name: &str| folder.join(name).with_extension("cotree");
+    for (name, runs) in [("all", program.runs[0].len()), ("few", program.runs[0].len().min(3))] {
+        let mut run = Command::new(&ours);
+        command::output(run.args(&program.runs[0][..runs]).current_dir(&folder).env("COTREE_FILE", profile(name)))?;
+    }
+    let (pages, file) = (folder.join("pages"), profile("few"));
+    let mut html = context.cotree();
+    command::succeed(html.args(["html", "-o"]).arg(&pages).arg("--against").arg(profile("all")).arg(&file))?;
+    let text = command::text(context.cotree().args(["trace", "--by", "line", "--json", "--thread", "1"]).arg(&file))?;
+    let rows: Vec<Row> = text.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
+    let lines: Vec<&Row> = rows.iter().filter(|row| row.event == "line").collect();
+    let place = |row: &Row| {
+        let path = row.file.as_deref().unwrap_or_default();
+        format!("{}:{}", path.rsplit('/').next().unwrap_or(path), row.line.unwrap_or(0))
+    };
+    // A line that is neither rare nor everywhere.
+    let mut times: BTreeMap<String, usize> = BTreeMap::new();
+    lines.iter().for_each(|row| *times.entry(place(row)).or_default() += 1);
+    let seldom = times.iter().filter(|(place, times)| place.starts_with("lgc.c:") && **times > 2);
+    let wanted = seldom.min_by_key(|(_, times)| **times).context("no line of lgc.c ran thrice")?.0;
+    let ran: Vec<usize> = (0..lines.len()).filter(|&at| place(lines[at]) == *wanted).collect();
+    let script = format!("const WANTED = {wanted:?};\n{}", include_str!("../programs/report_trace.js"));
+    let browser = Browser { folder: folder.clone() };
+    let answers: Traced = serde_json::from_str(&plain(&asked(&browser, &pages, &script)?))?;
+    let places: Vec<String> = lines.iter().map(|row| place(row)).collect();
+    ensure!(answers.boxes > 50, "{} boxes are drawn", answers.boxes);
+    ensure!(answers.opened == answers.end, "{:?} is not the end, {:?}", answers.opened, answers.end);
+    let tells = |moment: &Moment, at: usize| {
+        let row = lines[at];
+        let depth = moment.stack.len();
+        let line = row.line.is_some_and(|line| moment.marked == line.to_string());
+        moment.place == places[at] && moment.block == row.number && depth == row.depth + 1 && line
+    };
+    for (name, moment, at) in [
+        ("start", &answers.start, 0),
+        ("end", &answers.end, lines.len() - 1),
+        ("first", &answers.first, ran[0]),
+        ("second", &answers.second, ran[1]),
+        ("first again", &answers.first_again, ran[0]),
+        ("last", &answers.last, ran[ran.len() - 1]),
+    ] {
+        ensure!(tells(moment, at), "{name}: {moment:?} is not {} in block {}", places[at], lines[at].number);
+    }
+    let behind: Vec<&String> = places[1..].iter().take(answers.lines.len()).collect();
+    ensure!(answers.lines.iter().collect::<Vec<_>>() == behind, "forwards: {:?}, not {behind:?}", answers.lines);
+    let before: Vec<&String> = places[..answers.lines.len()].iter().rev().collect();
+    ensure!(answers.back.iter().collect::<Vec<_>>() == before, "backwards: {:?}, not {before:?}", answers.back);
+    // Out of a function is the last line of what called it.
+    let last = ran[ran.len() - 1];
+    let caller = lines[..last].iter().rposition(|row| row.depth < lines[last].depth).context("a caller")?;
+    ensure!(tells(&answers.out, caller), "out: {:?} is not {}", answers.out, places[caller]);
+    ensure!(answers.zoomed, "the timeline does not zoom");
+    let views = check_access(&browser, &pages)?;
+    fs::remove_dir_all(&folder)?;
+    Ok(format!("{} lines, {views} views", lines.len()))
 }
 
 /// Functions by name, and blocks and edges of the one whose page was opened, against the export.

@@ -46,9 +46,9 @@ fn check() -> Result<String> {
     Ok(format!("{} bytes", fresh.len()))
 }
 
-/// Checks the types of the sources, and bundles them; the tools are those of `package-lock.json`.
-fn bundle() -> Result<String> {
-    let (web, folder) = (workspace::root().join("web"), workspace::scratch().join("web"));
+/// Copies the sources to a scratch folder, and installs the tools of `package-lock.json` there. Gives the folder.
+fn install(name: &str) -> Result<PathBuf> {
+    let (web, folder) = (workspace::root().join("web"), workspace::scratch().join(name));
     fs::create_dir_all(&folder)?;
     let sources = folder.join("src");
     workspace::fresh(&sources)?;
@@ -61,6 +61,18 @@ fn bundle() -> Result<String> {
     }
     let mut install = Command::new("npm");
     command::succeed(install.args(["ci", "--no-audit", "--no-fund", "--silent"]).current_dir(&folder))?;
+    Ok(folder)
+}
+
+/// Axe, which looks for what keeps people from using a page.
+pub fn axe() -> Result<String> {
+    let file = install("web-axe")?.join("node_modules/axe-core/axe.min.js");
+    fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))
+}
+
+/// Checks the types of the sources, and bundles them; the tools are those of `package-lock.json`.
+fn bundle() -> Result<String> {
+    let folder = install("web")?;
     command::succeed(tool(&folder, "tsc").args(["--noEmit", "-p", "."]))?;
     let bundle = folder.join("report.js");
     let mut esbuild = tool(&folder, "esbuild");

@@ -5,6 +5,7 @@ use super::data::Amount;
 use super::files::FileTotals;
 use super::functions::PER_SCRIPT;
 use super::numbering::Numbering;
+use super::trace::{self, ThreadEnd};
 use crate::functions::FunctionSummary;
 use crate::loops;
 use crate::method::totals;
@@ -29,8 +30,8 @@ pub(super) struct Index<'a> {
     loops: Vec<LoopRow>,
     /// How many paths ran, if these are counted.
     paths: Option<u64>,
-    /// Is there a trace?
-    trace: bool,
+    /// How the threads of a trace ended, if there is one.
+    trace: Option<Vec<ThreadEnd>>,
     /// The profile that this one is compared with.
     before: Option<&'a str>,
 }
@@ -131,7 +132,7 @@ pub(super) fn of<'a>(
         kind: pages.kind().title(),
         loops: hot_loops(pages, numbering),
         paths,
-        trace: pages.trace.is_some(),
+        trace: pages.trace.as_ref().map(trace::ends),
         before: pages.before.as_ref().map(|before| before.name.as_str()),
     }
 }

@@ -174,3 +174,80 @@ fn pages_are_opened() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success() && said.contains("open here/index.html yourself"), "{said}");
 }
+
+/// What pages say of another run is what `cotree diff` and that run's own pages say.
+#[test]
+fn pages_compare_two_runs() {
+    let project = Project::new(&[("p.cc", PROGRAM)]);
+    let numbers =
+        |list: &Value| -> Vec<Option<u64>> { list.as_array().expect("counts").iter().map(Value::as_u64).collect() };
+    for method in ["edge", "path", "ipath"] {
+        project.ok(&format!("--profile {method} c++ -O1 -g -o p p.cc"));
+        succeed(project.command(project.path("p")).env("COTREE_FILE", "before.cotree"));
+        let mut more = project.command(project.path("p"));
+        let ended = more.args(["2", "3", "4", "5", "6"]).env("COTREE_FILE", "after.cotree").output();
+        assert_eq!(ended.expect("it runs").status.code(), Some(1), "the sum is another one");
+        project.ok("html -o pages before.cotree");
+        let names = |index: &Value| -> Vec<String> {
+            let all = index["functions"]["name"].as_array().expect("names").iter();
+            all.map(|name| name.as_str().expect("a name").to_owned()).collect()
+        };
+        let (names_then, then) = (names(&data(&project, "index")), data(&project, "functions/0"));
+        let paths_then = (method != "edge").then(|| data(&project, "paths"));
+        project.ok("html -o pages --against before.cotree after.cotree");
+        let index = data(&project, "index");
+        assert_eq!(index["before"], "before.cotree");
+        assert_eq!(names(&index), names_then);
+
+        let told: Value = serde_json::from_str(&project.ok("diff --json before.cotree after.cotree")).expect("JSON");
+        let shown = data(&project, "compare/index");
+        assert!(shown["same_build"].as_bool().expect("whether it is"));
+        let part = |value: &Value, list: &str, columns: [&str; 2]| -> Vec<(String, String)> {
+            let rows = value[list].as_array().expect("a list").iter();
+            rows.map(|row| (row[columns[0]].to_string(), row[columns[1]].to_string())).collect()
+        };
+        for (list, columns) in [("functions", ["entries", "instructions"]), ("lines", ["line", "counts"])] {
+            assert_eq!(part(&shown, list, columns), part(&told, list, columns), "{method}: {list}");
+            assert_eq!(part(&shown, list, ["change", "change"]), part(&told, list, ["change", "change"]), "{method}");
+        }
+        assert!(shown["functions"].as_array().expect("functions").iter().any(|row| row["change"] == "newly-run"));
+        for (bodies, then) in data(&project, "compare/functions/0")
+            .as_array()
+            .expect("functions")
+            .iter()
+            .zip(then.as_array().expect("functions"))
+        {
+            for (body, then) in
+                bodies.as_array().expect("bodies").iter().zip(then["bodies"].as_array().expect("bodies"))
+            {
+                let counts = |list: &str| -> Vec<Option<u64>> {
+                    then[list].as_array().expect("a list").iter().map(|row| row["count"].as_u64()).collect()
+                };
+                assert_eq!(numbers(&body["blocks"]), counts("blocks"), "{method}");
+                assert_eq!(numbers(&body["edges"]), counts("edges"), "{method}");
+            }
+        }
+
+        // Each path of the run before is there, with its count, and those that only one run took.
+        let Some(paths_then) = paths_then else { continue };
+        let key = |path: &Value| (path["parts"].to_string(), path["number"].to_string());
+        let before: BTreeSet<_> = (paths_then.as_array().expect("paths").iter())
+            .map(|path| (key(path), path["count"].as_u64().expect("a count")))
+            .collect();
+        let paths = data(&project, "paths");
+        let paths = paths.as_array().expect("paths");
+        let counts = |path: &Value| ["before", "count"].map(|count| path[count].as_u64().expect("a count"));
+        let found: BTreeSet<_> = paths.iter().map(|path| (key(path), counts(path)[0])).filter(|it| it.1 > 0).collect();
+        assert_eq!(found, before, "{method}");
+        assert!(paths.iter().any(|path| counts(path)[0] == 0) && paths.iter().any(|path| counts(path)[1] == 0));
+    }
+    // Of another build only functions and lines are compared.
+    project.ok("c++ -O2 -g -o q p.cc");
+    succeed(project.command(project.path("q")).env("COTREE_FILE", "other.cotree"));
+    project.ok("html -o pages --against before.cotree other.cotree");
+    assert!(!data(&project, "compare/index")["same_build"].as_bool().expect("whether it is"));
+    assert!(!project.path("pages/data/compare/functions").exists());
+    project.ok("--profile calls c++ -O1 -g -o p p.cc");
+    succeed(project.command(project.path("p")).env("COTREE_FILE", "calls.cotree"));
+    assert!(project.fails("html -o pages --against calls.cotree other.cotree").contains("compare two of one method"));
+}

@@ -22,7 +22,7 @@ use crate::method::trace::text::{stop, title};
 use cotree_core::facts::Function;
 use cotree_core::ids::{Block, FunctionId};
 use cotree_core::method::trace::Event;
-use cotree_profile::method::trace::thread::{Moment, Survey};
+use cotree_profile::method::trace::thread::{Moment, Survey, Thread};
 use serde::Serialize;
 use slices::{LevelData, Slices};
 use stack::Stack;
@@ -86,6 +86,32 @@ struct PartData {
     deeper: bool,
     /// What the clock said when the time was told: some of these moments.
     times: Vec<(u64, u64)>,
+}
+
+/// How a thread ended.
+#[derive(Serialize)]
+pub(super) struct ThreadEnd {
+    title: String,
+    end: String,
+    /// The line at which a signal ended it.
+    interrupted: Option<String>,
+}
+
+/// The most threads that the overview tells the end of.
+const MOST_ENDS: usize = 20;
+
+/// How the threads of a trace ended, those that a signal ended first.
+pub(super) fn ends(content: &TraceContent<'_>) -> Vec<ThreadEnd> {
+    let rows = content.rows;
+    let end = |thread: &Thread<'_>| {
+        let last = thread.parts.last()?;
+        let interrupted = last.interrupted.and_then(|address| rows.line_at(address));
+        Some(ThreadEnd { title: title(thread), end: stop(rows, &last.stop), interrupted })
+    };
+    let mut ends: Vec<ThreadEnd> = content.traced.threads.iter().filter_map(end).collect();
+    ends.sort_by_key(|end| end.interrupted.is_none());
+    ends.truncate(MOST_ENDS);
+    ends
 }
 
 /// The frames that a page shows of what was under way at an end.
