@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde::{Serialize, Serializer};
-use std::io::{self, Write};
+use std::io::{self, BufWriter, IntoInnerError};
 
 /// An amount: a number where JavaScript's numbers hold it, and decimal digits as text where they do not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,9 +39,10 @@ impl Serialize for Amount {
 /// If the value can't be written as JSON.
 pub(super) fn script(name: &str, value: &impl Serialize) -> io::Result<String> {
     debug_assert!(name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '/')), "{name}");
-    let mut packed = GzEncoder::new(Vec::new(), Compression::default());
-    serde_json::to_writer(&mut packed, value)?;
-    packed.flush()?;
+    // The encoder takes a long time over each write, and JSON is many small ones.
+    let mut json = BufWriter::with_capacity(1 << 16, GzEncoder::new(Vec::new(), Compression::default()));
+    serde_json::to_writer(&mut json, value)?;
+    let packed = json.into_inner().map_err(IntoInnerError::into_error)?;
     Ok(format!("cotreeData(\"{name}\",\"{}\");\n", STANDARD.encode(packed.finish()?)))
 }
 
