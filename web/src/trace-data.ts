@@ -107,16 +107,17 @@ export const loadTrace = () => load("trace/index") as Promise<TraceIndex>;
 
 export const loadTile = (part: number, level: number, tile: number) => load(`trace/tiles/${part}/${level}/${tile}`) as Promise<Tile>;
 
-const chunks = new Map<string, Chunk>();
+const chunks = new Map<string, Promise<Chunk>>();
 const MOST_CHUNKS = 48;
 
 /// Reads a chunk; the last ones that were read are kept.
-export async function loadChunk(part: number, number: number): Promise<Chunk> {
+export function loadChunk(part: number, number: number): Promise<Chunk> {
   const name = `trace/steps/${part}/${number}`;
   const known = chunks.get(name);
   if (known) return known;
-  const chunk = decode(number, (await load(name, false)) as RawChunk);
+  const chunk = load(name, false).then((raw) => decode(number, raw as RawChunk));
   chunks.set(name, chunk);
+  chunk.catch(() => chunks.delete(name));
   const [oldest] = chunks.keys();
   if (chunks.size > MOST_CHUNKS && oldest !== undefined) chunks.delete(oldest);
   return chunk;

@@ -138,8 +138,8 @@ function usual(parts: Part[]): number {
 
 function describe(part: Part): string {
   const more = part.uncertain > 0 ? `; ${grouped(part.uncertain)} more blocks may have run` : "";
-  const where = part.interrupted === null ? "" : `, in ${part.interrupted}`;
-  return `${grouped(part.blocks)} blocks, ${grouped(part.clock)} instructions${more}; ${part.end}${where}`;
+  const signal = part.interrupted === null ? "" : `a signal ended it at ${part.interrupted}; `;
+  return `${grouped(part.blocks)} blocks, ${grouped(part.clock)} instructions${more}; ${signal}${part.end}`;
 }
 
 /// The page of a trace. `where` is what the address says: a part and a block, or a file and a line.
@@ -266,6 +266,7 @@ export async function tracePage(index: Index, whole: Amount, where: string[]): P
     const rows = await rowsAround(found);
     const own = await tracer.linesAt(chunk, step);
     const place = own[Math.min(found.line, own.length - 1)] ?? texts.at(-1)?.place;
+    const here = place;
     const source = place && (await sourceAt(place[0]));
     if (mine !== turn) return;
     moment = found;
@@ -277,7 +278,8 @@ export async function tracePage(index: Index, whole: Amount, where: string[]): P
     history.replaceState(null, "", `#/trace/${number}/${block}`);
     now.replaceChildren(`Block ${grouped(block)} of ${grouped(tracer.part.blocks + tracer.part.first - 1)}, instruction ${grouped(clock)}`, isEnd ? ". A signal ended the thread here" : "", chunk.certain[step] || isEnd ? "" : " (this may not have run)");
     stackList.replaceChildren(
-      ...texts.toReversed().flatMap(({ frame, place }, at) => {
+      ...texts.toReversed().flatMap(({ frame, place: last }, at) => {
+        const place = at === 0 ? here : last;
         const link = h("button", { type: "button", class: "plain", title: "Go to where it began", click: () => void act(() => tracer.atBlock(Math.max(frame.from, tracer.part.first))) }, "⇤");
         const row = h("li", {}, functionOf(frame.function), " ", place && h("small", {}, placeText(place)), " ", frame.from >= tracer.part.first && link);
         return hidden > 0 && at === FRAMES ? [h("li", { class: "faint" }, `… ${grouped(hidden)} more …`), row] : [row];

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::Command;
 
@@ -19,8 +20,10 @@ pub fn add(suite: &mut Suite, context: &Context) {
         Ok(lua) => {
             let (program, with) = (lua.clone(), context.clone());
             suite.add("pages of a profile in a browser", move || check(&program, &with));
+            let with = context.clone();
+            suite.add("pages of a trace in a browser", move || check_trace(&lua, &with));
             let context = context.clone();
-            suite.add("pages of a trace in a browser", move || check_trace(&lua, &context));
+            suite.add("pages of a crash in a browser", move || check_crash(&context));
         }
         Err(error) => suite.add("pages of profiles in a browser", move || Err(error)),
     }
@@ -211,6 +214,52 @@ fn check_trace(program: &Program, context: &Context) -> Result<String> {
     fs::remove_dir_all(&folder)?;
     Ok(format!("{} lines, {views} views", lines.len()))
 }
+
+/// What the pages of a crash say (`programs/report_crash.js`).
+#[derive(Deserialize)]
+struct Crash {
+    overview: String,
+    end: String,
+    said: String,
+    stack: Vec<String>,
+    back: usize,
+    set: String,
+    branch: String,
+}
+
+/// The walk of docs/finding-a-crash.md: Lua 5.2.4 crashes in `debug.getlocal`.
+fn check_crash(context: &Context) -> Result<String> {
+    let folder = workspace::scratch().join("report-crash");
+    workspace::fresh(&folder)?;
+    let sources = context.sources.lua_that_crashes();
+    let script = folder.join("crash.lua");
+    fs::write(&script, include_str!("../programs/crash.lua"))?;
+    let ours = folder.join("lua");
+    let mut build = context.cotree_cc(&["--profile", "trace"], false);
+    build.args(["-O0", "-g", "-w", "-DLUA_USE_LINUX", "-I"]).arg(&sources).arg("-o").arg(&ours);
+    build.arg(workspace::root().join("xtask/programs/lua_driver.c")).args(context.sources.files(&sources, &["c"])?);
+    command::succeed(build.args(["-lm", "-ldl"]))?;
+    let profile = folder.join("crash.cotree");
+    let mut run = Command::new(&ours);
+    let ended = run.arg("1").arg(&script).current_dir(&folder).env("COTREE_FILE", &profile).output()?;
+    ensure!(ended.status.signal() == Some(SIGSEGV), "it ended with {}", ended.status);
+    let pages = folder.join("pages");
+    command::succeed(context.cotree().args(["html", "-o"]).arg(&pages).arg(&profile))?;
+    let browser = Browser { folder: folder.clone() };
+    let crash: Crash =
+        serde_json::from_str(&plain(&asked(&browser, &pages, include_str!("../programs/report_crash.js"))?))?;
+    ensure!(crash.overview.contains("a signal ended it at ldebug.c:168"), "{}", crash.overview);
+    ensure!(crash.end == "ldebug.c:168", "the trace opens at {}", crash.end);
+    ensure!(crash.said.contains("A signal ended the thread here"), "{}", crash.said);
+    ensure!(crash.stack[..2] == ["lua_getlocal", "db_getlocal"], "under way: {:?}", crash.stack);
+    ensure!(crash.set == "ldebug.c:122" && crash.branch.contains("true 0"), "{}: {}", crash.set, crash.branch);
+    ensure!(crash.branch.contains("false 2"), "{}", crash.branch);
+    fs::remove_dir_all(&folder)?;
+    Ok(format!("{} lines back", crash.back))
+}
+
+/// The signal that ends a program which accesses memory that it does not have.
+const SIGSEGV: i32 = 11;
 
 /// Functions by name, and blocks and edges of the one whose page was opened, against the export.
 fn compare_functions(answers: &Answers, export: &Value) -> Result<String> {

@@ -78,6 +78,11 @@ impl Sources {
         self.package("libsqlite3-sys").join("sqlite3")
     }
 
+    /// The folder with the C files of a Lua that crashes in `debug.getlocal`.
+    pub fn lua_that_crashes(&self) -> PathBuf {
+        self.package("lua-src").join("lua-5.2.4")
+    }
+
     /// The folder with Lua's C files.
     pub fn lua(&self) -> PathBuf {
         self.package("lua-src").join("lua-5.4.7")

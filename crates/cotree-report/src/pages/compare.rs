@@ -1,7 +1,7 @@
 //! What differs from the profile of another run.
 
 use super::content::{Before, Pages};
-use super::data::{Amount, script};
+use super::data::{Add, Amount, script};
 use super::functions::PER_SCRIPT;
 use super::numbering::Numbering;
 use crate::diff::{self, Change};
@@ -66,7 +66,7 @@ pub(super) fn write(
     pages: &Pages<'_>,
     before: &Before<'_>,
     numbering: &Numbering<'_>,
-    add: &mut dyn FnMut(String, String) -> io::Result<()>,
+    add: &mut Add<'_>,
 ) -> io::Result<()> {
     let difference = diff::compare(before.units, pages.units(), pages.sources);
     let same_build = difference.blocks.is_some();
@@ -118,11 +118,7 @@ pub(super) fn write(
 }
 
 /// Writes the other run's counts of blocks and edges, several functions to a script.
-fn write_bodies(
-    before: &Before<'_>,
-    numbering: &Numbering<'_>,
-    add: &mut dyn FnMut(String, String) -> io::Result<()>,
-) -> io::Result<()> {
+fn write_bodies(before: &Before<'_>, numbering: &Numbering<'_>, add: &mut Add<'_>) -> io::Result<()> {
     for (number, functions) in numbering.functions.chunks(PER_SCRIPT).enumerate() {
         let body = |unit: usize, body: FunctionId| {
             let flow = before.units.get(unit)?.function(body)?.flow()?;

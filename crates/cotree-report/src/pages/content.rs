@@ -38,7 +38,7 @@ pub struct TraceContent<'p> {
     pub traced: &'p Traced<'p>,
     /// How functions and ends are called.
     pub rows: &'p Rows<'p>,
-    /// Of how many blocks, the last ones of each part of a thread, all steps are shown.
+    /// How many blocks, the last ones of each part of a thread, are shown with all steps.
     pub steps: u64,
 }
 

@@ -9,6 +9,9 @@ use flate2::write::GzEncoder;
 use serde::{Serialize, Serializer};
 use std::io::{self, BufWriter, IntoInnerError};
 
+/// How scripts are added: by name and text.
+pub(super) type Add<'a> = dyn FnMut(String, String) -> io::Result<()> + 'a;
+
 /// An amount: a number where JavaScript's numbers hold it, and decimal digits as text where they do not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Amount(pub u128);

@@ -1,7 +1,7 @@
 //! Source files: their lines with counts, costs and outcomes of branches.
 
 use super::content::Pages;
-use super::data::{Amount, script};
+use super::data::{Add, Amount, script};
 use super::numbering::Numbering;
 use crate::branches::outcome_name;
 use crate::coverage::FileIndex;
@@ -52,11 +52,7 @@ struct BranchData {
 ///
 /// # Errors
 /// If one can't be written.
-pub(super) fn write(
-    pages: &Pages<'_>,
-    numbering: &Numbering<'_>,
-    add: &mut dyn FnMut(String, String) -> io::Result<()>,
-) -> io::Result<Vec<FileTotals>> {
+pub(super) fn write(pages: &Pages<'_>, numbering: &Numbering<'_>, add: &mut Add<'_>) -> io::Result<Vec<FileTotals>> {
     let costs = costs_by_line(pages, numbering);
     let mut functions: Vec<Vec<(u32, usize)>> = vec![Vec::new(); numbering.files.len()];
     for (number, function) in numbering.functions.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! The flame graph: stacks of functions, and what each cost itself.
 
 use super::content::Pages;
-use super::data::{Amount, script};
+use super::data::{Add, Amount, script};
 use crate::costs::contexts::Contexts;
 use serde::Serialize;
 use std::collections::HashMap;
@@ -23,7 +23,7 @@ struct Tree {
 ///
 /// # Errors
 /// If it can't be written.
-pub(super) fn write(pages: &Pages<'_>, add: &mut dyn FnMut(String, String) -> io::Result<()>) -> io::Result<()> {
+pub(super) fn write(pages: &Pages<'_>, add: &mut Add<'_>) -> io::Result<()> {
     let contexts = Contexts::new(pages.costs, pages.names);
     let mut tree = Tree::default();
     let mut numbers: HashMap<usize, usize> = HashMap::new();

@@ -1,7 +1,7 @@
 //! Functions in detail: their bodies with blocks, edges, loops and calls.
 
 use super::content::Pages;
-use super::data::{Amount, script};
+use super::data::{Add, Amount, script};
 use super::numbering::Numbering;
 use crate::branches::outcome_name;
 use crate::functions::{FunctionSummary, inlined_entries};
@@ -52,12 +52,14 @@ struct Inlined {
     entries: Option<Amount>,
 }
 
+/// A line of a block: file, line, the inlined copy, the count, and behind how many of the block's call sites it stands.
+type LineData = (usize, u32, Option<u32>, Option<Amount>, u32);
+
 #[derive(Serialize)]
 struct BlockData {
     count: Option<Amount>,
     instructions: u32,
-    /// File, line, the inlined copy, the count, and behind how many of the block's call sites it stands.
-    lines: Vec<(usize, u32, Option<u32>, Option<Amount>, u32)>,
+    lines: Vec<LineData>,
     /// How many call sites the block has.
     sites: usize,
     /// The innermost loop.
@@ -101,11 +103,7 @@ struct Call {
 ///
 /// # Errors
 /// If one can't be written.
-pub(super) fn write(
-    pages: &Pages<'_>,
-    numbering: &Numbering<'_>,
-    add: &mut dyn FnMut(String, String) -> io::Result<()>,
-) -> io::Result<()> {
+pub(super) fn write(pages: &Pages<'_>, numbering: &Numbering<'_>, add: &mut Add<'_>) -> io::Result<()> {
     let graph = Callers::new(pages, numbering);
     for (number, functions) in numbering.functions.chunks(PER_SCRIPT).enumerate() {
         let details: Vec<Details<'_>> = (number * PER_SCRIPT..)

@@ -1,7 +1,7 @@
 //! The paths that executed most: within functions, and across them.
 
 use super::content::Pages;
-use super::data::{Amount, script};
+use super::data::{Add, Amount, script};
 use super::numbering::Numbering;
 use crate::method::ipath::IpathUnit;
 use crate::method::ipath::parts::PathPart;
@@ -49,11 +49,7 @@ struct Part {
 ///
 /// # Errors
 /// If it can't be written.
-pub(super) fn write(
-    pages: &Pages<'_>,
-    numbering: &Numbering<'_>,
-    add: &mut dyn FnMut(String, String) -> io::Result<()>,
-) -> io::Result<Option<u64>> {
+pub(super) fn write(pages: &Pages<'_>, numbering: &Numbering<'_>, add: &mut Add<'_>) -> io::Result<Option<u64>> {
     let (mut rows, mut ran, mut counted) = (Vec::new(), 0, false);
     for (number, unit) in pages.units().iter().enumerate() {
         let maker = Maker { unit, number, numbering };

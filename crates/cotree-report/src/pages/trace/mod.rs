@@ -14,7 +14,7 @@ mod stack;
 mod steps;
 
 use super::content::{Pages, TraceContent};
-use super::data::script;
+use super::data::{Add, script};
 use super::numbering::Numbering;
 use crate::method::trace::clock::Clock;
 use crate::method::trace::rows::sites_before;
@@ -29,9 +29,6 @@ use stack::Stack;
 use std::collections::BTreeMap;
 use std::io;
 use steps::{Segments, Steps};
-
-/// How scripts are added: by name and text.
-pub(super) type Add<'a> = dyn FnMut(String, String) -> io::Result<()> + 'a;
 
 /// What the page knows of a trace from the beginning.
 #[derive(Serialize)]

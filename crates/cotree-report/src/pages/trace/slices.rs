@@ -6,8 +6,7 @@
 //! tiles of [`TILE`] times the resolution: so a timeline as wide as a screen needs a few tiles, however long the trace
 //! is.
 
-use super::Add;
-use crate::pages::data::script;
+use crate::pages::data::{Add, script};
 use cotree_core::ids::FunctionId;
 use serde::Serialize;
 use std::io;

@@ -7,9 +7,8 @@
 //! What runs is told by *segments*: each block has one before its first call and one behind each call. Segments of all
 //! functions are numbered through, so that a chunk can list those that ran in it.
 
-use super::Add;
 use super::stack::Stack;
-use crate::pages::data::script;
+use crate::pages::data::{Add, script};
 use cotree_core::facts::Function;
 use cotree_core::ids::{Block, FunctionId};
 use cotree_profile::method::trace::thread::Survey;
@@ -129,13 +128,13 @@ pub(super) struct Steps<'s> {
     ran: Vec<u64>,
     /// By segment: is it among these?
     seen: Vec<bool>,
-    /// Of each chunk of the group: the segments that ran.
+    /// The segments that ran in each chunk of the group, as differences.
     group: Vec<Vec<u64>>,
     groups: usize,
 }
 
 impl<'s> Steps<'s> {
-    /// Of the last `most` blocks at least, and of not much more.
+    /// Chunks of the last `most` blocks at least, and of not much more.
     pub(super) fn new(part: usize, survey: &Survey<'_>, most: u64, segments: &'s Segments) -> Self {
         Self {
             part,

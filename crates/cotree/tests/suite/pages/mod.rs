@@ -46,6 +46,7 @@ pages! {
     events: "docs/events.md", 1;
     exactness: "docs/exactness.md", 0;
     explain: "docs/explain.md", 0;
+    finding_a_crash: "docs/finding-a-crash.md", 3;
     formats: "docs/formats.md", 0;
     gcov: "docs/gcov.md", 2;
     internals: "docs/internals.md", 0;
