@@ -123,6 +123,8 @@ export interface SourceLine {
   count: Amount | null;
   cost: Amount;
   doubtful: boolean;
+  /// Entries and trips of the loops that begin here.
+  loops: [entries: Amount, trips: Amount][];
   branches: { column: number; reached: boolean; outcomes: [string, Amount | null, number | null][] }[];
 }
 

@@ -1,6 +1,6 @@
 // Source lines with counts, costs, outcomes of branches and heat.
 
-import { compare, count, grouped, heat, percent } from "./amounts";
+import { compare, count, grouped, heat, mean, percent } from "./amounts";
 import { linesBefore } from "./compare";
 import { loadFile } from "./data";
 import { h, type Child } from "./dom";
@@ -14,6 +14,15 @@ function branches(line: SourceLine): Child {
     const column = branch.column > 0 ? `column ${branch.column}: ` : "";
     return h("li", {}, h("small", {}, column), branch.reached ? branch.outcomes.map(outcome) : "never reached");
   });
+}
+
+/// The loops that begin on a line, of which the hottest are shown.
+function trips(line: SourceLine): Child {
+  const shown = line.loops.slice(0, 3).map(([entries, trips]) =>
+    h("li", {}, h("small", {}, "loop: "), `${count(entries, line.doubtful)} entered, ${count(trips, line.doubtful)} trips, ${mean(trips, entries)} each`),
+  );
+  const more = line.loops.length - shown.length;
+  return [shown, more > 0 && h("li", {}, h("small", {}, `and ${more} more loops, as copies of this line`))];
 }
 
 /// Lines as a table.
@@ -37,7 +46,7 @@ export function lines(file: SourceFile, from: number, to: number, most: Amount, 
     const line = known.get(number);
     const never = line && line.count !== null && compare(line.count, 0) === 0;
     const share = line && compare(line.cost, 0) > 0 ? percent(line.cost, whole) : "";
-    const outcomes = line && line.branches.length > 0 && h("ul", { class: "branches" }, branches(line));
+    const outcomes = line && line.branches.length + line.loops.length > 0 && h("ul", { class: "branches" }, trips(line), branches(line));
     return h(
       "tr",
       { "data-line": number, class: [line ? (never ? "never" : "ran") : "", `heat${line ? heat(line.cost, most) : 0}`].join(" ") },

@@ -33,6 +33,37 @@ export interface Timeline {
   mark: (clock: number, depth: number) => void;
   zoom: (factor: number) => void;
   whole: () => void;
+  /// Draws by time instead of instructions, where the trace tells times.
+  byTime: (wanted: boolean) => void;
+}
+
+/// What the axis shows: instructions, or ticks of the clock that the trace tells, from the first one on.
+interface Axis {
+  unit: string;
+  end: number;
+  /// Where an instruction is, and which instruction is there.
+  place: (clock: number) => number;
+  clock: (place: number) => number;
+}
+
+const instructions = (part: Part): Axis => ({ unit: "", end: Math.max(part.clock, 1), place: (clock) => clock, clock: (place) => place });
+
+/// Between two times that the trace tells, instructions take equally long; what comes before the first or behind the
+/// last takes a tick per instruction.
+function ticks(part: Part): Axis {
+  const { times } = part;
+  const clocks = times.map(([clock]) => clock);
+  const [first = 0] = clocks;
+  const stamps = times.map(([, stamp]) => first + stamp - (times[0]?.[1] ?? 0));
+  const map = (from: number[], to: number[]) => (value: number) => {
+    const at = upper(from, value) - 1;
+    const [x, y] = [from[at], to[at]];
+    if (x === undefined || y === undefined) return value;
+    const [next, there] = [from[at + 1], to[at + 1]];
+    return next === undefined || there === undefined || next === x ? y + (value - x) : y + ((value - x) * (there - y)) / (next - x);
+  };
+  const place = map(clocks, stamps);
+  return { unit: " ticks", end: Math.max(place(part.clock), 1), place, clock: map(stamps, clocks) };
 }
 
 /// A round step of an axis that has about so many.
@@ -57,6 +88,9 @@ export function timeline(trace: TraceIndex, code: Code, go: (clock: number) => v
   const element = h("div", { class: "timelines" }, canvas, said, h("div", { class: "probes", "aria-hidden": "true" }, probes, ink, paper, mark_, faint));
 
   let part: Part | undefined;
+  let axis: Axis | undefined;
+  let timed = false;
+  /// What is seen, as places on the axis.
   let [from, to, top] = [0, 1, 0];
   let marked: number | null = null;
   let boxes: Box[] = [];
@@ -68,9 +102,9 @@ export function timeline(trace: TraceIndex, code: Code, go: (clock: number) => v
   const width = () => Math.max(canvas.clientWidth, 200);
   const rows = () => Math.min(ROWS, Math.max(4, deepest));
   const clamp = () => {
-    const clock = Math.max(part?.clock ?? 1, 1);
-    const span = Math.min(Math.max(to - from, 8), clock);
-    from = Math.max(0, Math.min(from, clock - span));
+    const end = axis?.end ?? 1;
+    const span = Math.min(Math.max(to - from, 8), end);
+    from = Math.max(0, Math.min(from, end - span));
     to = from + span;
     top = Math.max(0, Math.min(top, deepest - rows()));
   };
@@ -78,11 +112,14 @@ export function timeline(trace: TraceIndex, code: Code, go: (clock: number) => v
   /// The chunks that are seen, if these are few and are there.
   function chunksSeen(part: Part): number[] | null {
     const [first, clocks] = part.chunks;
-    const [a, b] = [upper(clocks, from) - 1, upper(clocks, to) - 1];
+    const [a, b] = [upper(clocks, seenFrom()) - 1, upper(clocks, seenTo()) - 1];
     if (a < 0 || b - a >= MOST_CHUNKS) return null;
     return Array.from({ length: b - a + 1 }, (_, at) => first + a + at);
   }
 
+  const place = (clock: number) => axis?.place(clock) ?? clock;
+  const seenFrom = () => axis?.clock(from) ?? from;
+  const seenTo = () => axis?.clock(to) ?? to;
   const want = (what: Promise<unknown>) => {
     waiting++;
     what.then(() => (waiting--, redraw()), (why) => (waiting--, (said.textContent = String(why instanceof Error ? why.message : why))));
@@ -96,12 +133,12 @@ export function timeline(trace: TraceIndex, code: Code, go: (clock: number) => v
 
   /// Tiles of the finest resolution that is not finer than what is seen, or of a coarser one until these are loaded.
   function fromTiles(part: Part): { level: number; tile: number; data: Tile }[] {
-    const each = (to - from) / width();
+    const each = (seenTo() - seenFrom()) / width();
     const fit = Math.floor(Math.log(Math.max(each / trace.resolution, 1)) / Math.log(trace.coarser));
     for (let level = Math.min(fit, part.levels.length - 1); level < part.levels.length; level++) {
       const { resolution = 1, tiles: count = 0 } = part.levels[level] ?? {};
       const span = resolution * trace.tile;
-      const [a, b] = [Math.floor(from / span), Math.min(Math.floor(to / span), count - 1)];
+      const [a, b] = [Math.floor(seenFrom() / span), Math.min(Math.floor(seenTo() / span), count - 1)];
       const found: { level: number; tile: number; data: Tile }[] = [];
       for (let tile = a; tile <= b; tile++) {
         const name = `${part.number}/${level}/${tile}`;
@@ -116,11 +153,12 @@ export function timeline(trace: TraceIndex, code: Code, go: (clock: number) => v
 
   function collect(part: Part): { boxes: Box[]; chunks: Chunk[] } {
     const scale = width() / (to - from);
+    const [least, most] = [seenFrom(), seenTo()];
     const found: Box[] = [];
     const add = (depth: number, start: number, end: number, length: number | null, fn: number, count: number, began = start) => {
       deepest = Math.max(deepest, depth + 1);
-      if (end < from || start > to) return;
-      const [x, right] = [(Math.max(start, from) - from) * scale, (Math.min(end, to) - from) * scale];
+      if (end < least || start > most) return;
+      const [x, right] = [(Math.max(place(start), from) - from) * scale, (Math.min(place(end), to) - from) * scale];
       found.push({ x, width: Math.max(right - x, 0.75), depth, function: fn, count, start: began, length });
     };
     const numbers = chunksSeen(part);
@@ -199,9 +237,10 @@ export function timeline(trace: TraceIndex, code: Code, go: (clock: number) => v
     }
     drawBlocks(pen, chunks, scale, line);
     drawAxis(pen, w, tall, scale, text, line);
-    if (marked !== null && marked >= from && marked <= to) {
+    const here = marked === null ? null : place(marked);
+    if (here !== null && here >= from && here <= to) {
       pen.fillStyle = marking;
-      pen.fillRect((marked - from) * scale - 1, 0, 2, tall);
+      pen.fillRect((here - from) * scale - 1, 0, 2, tall);
     }
     canvas.dataset.drawn = `${found.length} ${waiting}`;
   }
@@ -221,10 +260,11 @@ export function timeline(trace: TraceIndex, code: Code, go: (clock: number) => v
     if (scale < 0.4) return;
     pen.fillStyle = line;
     for (const chunk of chunks) {
-      for (let at = upper(chunk.clock, from) - 1; at < chunk.length && (chunk.clock[at] ?? 0) <= to; at++) {
+      const [least, most] = [seenFrom(), seenTo()];
+      for (let at = upper(chunk.clock, least) - 1; at < chunk.length && (chunk.clock[at] ?? 0) <= most; at++) {
         const row = (chunk.depth[at] ?? 0) - 1 - top;
         if (at < 0 || chunk.kind[at] !== STEP.block || row < 0 || row >= rows()) continue;
-        const x = ((chunk.clock[at] ?? 0) - from) * scale;
+        const x = (place(chunk.clock[at] ?? 0) - from) * scale;
         pen.fillRect(x, AXIS + row * ROW, 1, ROW - 1);
       }
     }
@@ -239,7 +279,7 @@ export function timeline(trace: TraceIndex, code: Code, go: (clock: number) => v
       pen.fillRect(x, 0, 1, tall);
       pen.globalAlpha = 1;
       pen.fillStyle = text;
-      pen.fillText(short(at), x + 3, AXIS / 2);
+      pen.fillText(short(at) + (axis?.unit ?? ""), x + 3, AXIS / 2);
       pen.fillStyle = line;
     }
   }
@@ -290,13 +330,13 @@ export function timeline(trace: TraceIndex, code: Code, go: (clock: number) => v
     redraw();
   });
   canvas.addEventListener("pointerup", (event) => {
-    if (held && !held.moved) go(Math.round(from + (at(event).x / width()) * (to - from)));
+    if (held && !held.moved) go(Math.round(axis?.clock(from + (at(event).x / width()) * (to - from)) ?? 0));
     held = null;
   });
   canvas.addEventListener("dblclick", (event) => {
     const box = boxAt(at(event));
     if (!box) return;
-    [from, to] = [box.start, box.start + (box.length ?? to - from)];
+    [from, to] = [place(box.start), box.length === null ? to : place(box.start + box.length)];
     redraw();
   });
   canvas.addEventListener("keydown", (event) => {
@@ -318,7 +358,7 @@ export function timeline(trace: TraceIndex, code: Code, go: (clock: number) => v
   new ResizeObserver(redraw).observe(element);
 
   function whole(): void {
-    [from, to] = [0, Math.max(part?.clock ?? 1, 1)];
+    [from, to] = [0, axis?.end ?? 1];
     redraw();
   }
   return {
@@ -326,6 +366,7 @@ export function timeline(trace: TraceIndex, code: Code, go: (clock: number) => v
     show: (shown) => {
       if (part !== shown) {
         part = shown;
+        axis = timed && shown.times.length > 1 ? ticks(shown) : instructions(shown);
         deepest = 1;
         seen.clear();
         [...asked].filter((name) => name.startsWith("steps")).forEach((name) => asked.delete(name));
@@ -336,9 +377,10 @@ export function timeline(trace: TraceIndex, code: Code, go: (clock: number) => v
     },
     mark: (clock, depth) => {
       marked = clock;
-      if (clock < from || clock > to) {
+      const here = place(clock);
+      if (here < from || here > to) {
         const span = to - from;
-        [from, to] = [clock - span / 2, clock + span / 2];
+        [from, to] = [here - span / 2, here + span / 2];
       }
       if (depth - 1 < top || depth - 1 >= top + rows()) {
         deepest = Math.max(deepest, depth);
@@ -348,5 +390,13 @@ export function timeline(trace: TraceIndex, code: Code, go: (clock: number) => v
     },
     zoom,
     whole,
+    byTime: (wanted) => {
+      if (!part || wanted === timed) return;
+      const [least, most] = [seenFrom(), seenTo()];
+      timed = wanted;
+      axis = timed && part.times.length > 1 ? ticks(part) : instructions(part);
+      [from, to] = [place(least), place(most)];
+      redraw();
+    },
   };
 }

@@ -159,6 +159,7 @@ export async function tracePage(index: Index, whole: Amount, where: string[]): P
   const about = h("p", {});
   const status = h("p", { class: "status", role: "status" });
   const chart = timeline(trace, code, (clock) => void act(() => tracer.atClock(clock), "Steps are written of the end of a thread only; `cotree html --trace-blocks` says of how much."));
+  const clockBox = h("input", { type: "checkbox", change: () => chart.byTime(clockBox.checked) });
   const now = h("p", { class: "moment" });
   const stackList = h("ol", { class: "stack" });
   const stepList = h("ol", { class: "steps" });
@@ -337,7 +338,7 @@ export async function tracePage(index: Index, whole: Amount, where: string[]): P
   const view = h(
     "div",
     { class: "tracing" },
-    h("div", { class: "tools" }, choice, " ", h("button", { type: "button", click: () => chart.zoom(0.5) }, "Zoom in"), " ", h("button", { type: "button", click: () => chart.zoom(2) }, "Zoom out"), " ", h("button", { type: "button", click: () => chart.whole() }, "All")),
+    h("div", { class: "tools" }, choice, " ", h("button", { type: "button", click: () => chart.zoom(0.5) }, "Zoom in"), " ", h("button", { type: "button", click: () => chart.zoom(2) }, "Zoom out"), " ", h("button", { type: "button", click: () => chart.whole() }, "All"), parts.some((part) => part.times.length > 1) && h("label", {}, " ", clockBox, " by time")),
     about,
     trace.lost !== null && h("p", { class: "doubtful" }, `${trace.lost}.`),
     chart.element,

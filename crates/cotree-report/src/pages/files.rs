@@ -2,11 +2,12 @@
 
 use super::content::Pages;
 use super::data::{Add, Amount, script};
+use super::hot_loops::LoopRow;
 use super::numbering::Numbering;
 use crate::branches::outcome_name;
 use crate::coverage::FileIndex;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 
 /// What a file had in all.
@@ -38,6 +39,8 @@ struct Line {
     cost: Amount,
     doubtful: bool,
     branches: Vec<BranchData>,
+    /// Entries and trips of the loops that begin here, the hottest first.
+    loops: Vec<(Amount, Amount)>,
 }
 
 #[derive(Serialize)]
@@ -52,7 +55,18 @@ struct BranchData {
 ///
 /// # Errors
 /// If one can't be written.
-pub(super) fn write(pages: &Pages<'_>, numbering: &Numbering<'_>, add: &mut Add<'_>) -> io::Result<Vec<FileTotals>> {
+pub(super) fn write(
+    pages: &Pages<'_>,
+    numbering: &Numbering<'_>,
+    loops: &[LoopRow],
+    add: &mut Add<'_>,
+) -> io::Result<Vec<FileTotals>> {
+    let mut loops_at: HashMap<(usize, u32), Vec<(Amount, Amount)>> = HashMap::new();
+    for row in loops {
+        if let Some(place) = row.place {
+            loops_at.entry(place).or_default().push((row.entries, row.trips));
+        }
+    }
     let costs = costs_by_line(pages, numbering);
     let mut functions: Vec<Vec<(u32, usize)>> = vec![Vec::new(); numbering.files.len()];
     for (number, function) in numbering.functions.iter().enumerate() {
@@ -79,6 +93,7 @@ pub(super) fn write(pages: &Pages<'_>, numbering: &Numbering<'_>, add: &mut Add<
         lines.extend(coverage.lines.into_iter().map(|(line, facts)| {
             Line {
                 line,
+                loops: Vec::new(),
                 count: Some(facts.count.into()),
                 cost: Amount(of_line.get(&line).copied().unwrap_or(0)),
                 doubtful: facts.doubtful,
@@ -94,6 +109,9 @@ pub(super) fn write(pages: &Pages<'_>, numbering: &Numbering<'_>, add: &mut Add<
             }
         }));
         lines.sort_by_key(|line| line.line);
+        for line in &mut lines {
+            line.loops = loops_at.remove(&(number, line.line)).unwrap_or_default();
+        }
         let file = File {
             text: text.as_ref().map(|text| (1..=text.len()).map(|line| text.line(line).unwrap_or_default()).collect()),
             lines,

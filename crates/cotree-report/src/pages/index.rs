@@ -4,14 +4,13 @@ use super::content::Pages;
 use super::data::Amount;
 use super::files::FileTotals;
 use super::functions::PER_SCRIPT;
+use super::hot_loops::LoopRow;
 use super::numbering::Numbering;
 use super::trace::{self, ThreadEnd};
 use crate::functions::FunctionSummary;
-use crate::loops;
 use crate::method::totals;
 use crate::unit::Unit;
 use serde::Serialize;
-use std::cmp::Reverse;
 
 /// The most loops that the overview has.
 const MOST_LOOPS: usize = 500;
@@ -27,7 +26,7 @@ pub(super) struct Index<'a> {
     per_script: usize,
     /// The kind of events that costs are of.
     kind: &'static str,
-    loops: Vec<LoopRow>,
+    loops: &'a [LoopRow],
     /// How many paths ran, if these are counted.
     paths: Option<u64>,
     /// How the threads of a trace ended, if there is one.
@@ -76,23 +75,12 @@ struct Functions {
     state: Vec<u8>,
 }
 
-#[derive(Serialize)]
-struct LoopRow {
-    function: usize,
-    /// The inlined function that it belongs to.
-    of: Option<String>,
-    place: Option<(usize, u32)>,
-    entries: Amount,
-    trips: Amount,
-    instructions: Amount,
-    doubtful: bool,
-}
-
-/// Makes the index.
+/// Makes the index; `loops` are all, the hottest first.
 pub(super) fn of<'a>(
     pages: &'a Pages<'_>,
     numbering: &'a Numbering<'_>,
     files: &[FileTotals],
+    loops: &'a [LoopRow],
     paths: Option<u64>,
 ) -> Index<'a> {
     let mut functions = Functions::default();
@@ -130,7 +118,7 @@ pub(super) fn of<'a>(
         functions,
         per_script: PER_SCRIPT,
         kind: pages.kind().title(),
-        loops: hot_loops(pages, numbering),
+        loops: &loops[..loops.len().min(MOST_LOOPS)],
         paths,
         trace: pages.trace.as_ref().map(trace::ends),
         before: pages.before.as_ref().map(|before| before.name.as_str()),
@@ -189,32 +177,4 @@ fn unit_of<'a>(unit: &'a Unit<'_>, number: usize, numbering: &Numbering<'_>) -> 
         totals,
         doubts,
     }
-}
-
-/// The loops that executed most.
-fn hot_loops(pages: &Pages<'_>, numbering: &Numbering<'_>) -> Vec<LoopRow> {
-    let mut rows = Vec::new();
-    for (number, unit) in pages.units().iter().enumerate() {
-        for body in unit.functions() {
-            let Some((flow, function)) = body.flow().zip(numbering.of_body(number, body.index)) else { continue };
-            let found = loops::of_function(&flow).into_iter().filter(|found| found.trips > 0);
-            rows.extend(found.map(|found| {
-                LoopRow {
-                    function,
-                    of: found
-                        .inlined
-                        .and_then(|copy| body.facts.inlined.get(copy as usize))
-                        .map(|copy| pages.names.show(&copy.symbol)),
-                    place: numbering.place(number, found.position),
-                    entries: found.entries.into(),
-                    trips: found.trips.into(),
-                    instructions: Amount(found.instructions),
-                    doubtful: !body.flaws().is_empty(),
-                }
-            }));
-        }
-        rows.sort_by_key(|row| (Reverse(row.instructions), Reverse(row.trips)));
-        rows.truncate(MOST_LOOPS);
-    }
-    rows
 }

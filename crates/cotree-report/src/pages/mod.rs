@@ -10,6 +10,7 @@
 //! | which files there are, and what the whole program did | [`index`] |
 //! | what is known of each function | [`functions`] |
 //! | what is known of each source file | [`files`] |
+//! | which loops ran, and how long | [`hot_loops`] |
 //! | the stacks in which costs arose | [`flame`] |
 //! | which paths ran | [`paths`] |
 //! | what each thread did | [`trace`] |
@@ -21,6 +22,7 @@ mod data;
 mod files;
 mod flame;
 mod functions;
+mod hot_loops;
 mod index;
 mod numbering;
 mod paths;
@@ -48,7 +50,8 @@ pub fn write(pages: &Pages<'_>, put: &mut Put<'_>) -> io::Result<()> {
     put(STYLE, include_str!("../html/style.css"))?;
     put(THEME, include_str!("../html/theme.js"))?;
     let mut add = |name: String, script: String| put(&format!("data/{name}.js"), &script);
-    let totals = files::write(pages, &numbering, &mut add)?;
+    let loops = hot_loops::of(pages, &numbering);
+    let totals = files::write(pages, &numbering, &loops, &mut add)?;
     functions::write(pages, &numbering, &mut add)?;
     flame::write(pages, &mut add)?;
     if let Some(before) = &pages.before {
@@ -58,5 +61,5 @@ pub fn write(pages: &Pages<'_>, put: &mut Put<'_>) -> io::Result<()> {
         trace::write(pages, content, &numbering, &mut add)?;
     }
     let paths = paths::write(pages, &numbering, &mut add)?;
-    add("index".to_owned(), data::script("index", &index::of(pages, &numbering, &totals, paths))?)
+    add("index".to_owned(), data::script("index", &index::of(pages, &numbering, &totals, &loops, paths))?)
 }

@@ -5,7 +5,7 @@ use crate::project::{Project, succeed};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use flate2::read::GzDecoder;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs;
 
@@ -58,6 +58,10 @@ fn pages_hold_the_profile() {
     let line = |wanted: u64| source["lines"].as_array().expect("lines").iter().find(|line| line["line"] == wanted);
     assert_eq!(line(3).expect("of twice")["count"], 7);
     assert_eq!(line(4).expect("of never")["count"], 0);
+    // The loop of main stands in the overview, and at its line.
+    let found = &index["loops"][0];
+    let at = line(found["place"][1].as_u64().expect("a line")).expect("code");
+    assert_eq!((found["trips"].as_u64(), &at["loops"][0]), (Some(7), &json!([found["entries"], found["trips"]])));
     assert_eq!(source["text"][3], PROGRAM.lines().nth(3).expect("its text"));
     // No text of the program stands in a script as it is.
     let page = fs::read_to_string(project.path("pages/index.html")).expect("the page");

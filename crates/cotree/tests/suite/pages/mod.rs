@@ -47,6 +47,8 @@ pages! {
     exactness: "docs/exactness.md", 0;
     explain: "docs/explain.md", 0;
     finding_a_crash: "docs/finding-a-crash.md", 3;
+    for_compiler_engineers: "docs/for-compiler-engineers.md", 0;
+    for_performance_engineers: "docs/for-performance-engineers.md", 0;
     formats: "docs/formats.md", 0;
     gcov: "docs/gcov.md", 2;
     internals: "docs/internals.md", 0;
