@@ -13,6 +13,8 @@ type Change = "newly-run" | "no-longer-run" | "changed";
 interface Comparison {
   exact: boolean;
   same_build: boolean;
+  /// Blocks and edges are compared, too.
+  blocks: boolean;
   functions: { function: number | null; name: string; change: Change; entries: Pair; instructions: Pair; share: [number, number] }[];
   lines: { file: number | null; path: string | null; line: number; change: Change; counts: Pair }[];
   calls: { caller: string; callee: string | null; place: Place; counts: Pair }[];
@@ -28,7 +30,7 @@ const loadComparison = () => load("compare/index") as Promise<Comparison>;
 
 /// The other run's counts of a function's bodies, if it is of the same build.
 export async function bodiesBefore(index: Index, number: number): Promise<(BodyBefore | null)[] | null> {
-  if (index.before === null || !(await loadComparison()).same_build) return null;
+  if (index.before === null || !(await loadComparison()).blocks) return null;
   const group = (await load(`compare/functions/${Math.floor(number / index.per_script)}`)) as (BodyBefore | null)[][];
   return group[number % index.per_script] ?? null;
 }
@@ -102,7 +104,7 @@ export async function comparePage(index: Index): Promise<Child[]> {
   const { calls } = found;
   const nothing = found.functions.length + found.lines.length + calls.length === 0;
   return [
-    h("p", {}, "This profile beside ", h("code", {}, index.before), found.same_build ? ", of the same build." : ", of another build: blocks and edges are not compared."),
+    h("p", {}, "This profile beside ", h("code", {}, index.before), found.same_build ? ", of the same build" : ", of another build", found.blocks ? "." : ": blocks and edges are not compared."),
     !found.exact && h("p", { class: "doubtful" }, "Not all counts of the two are exact: the overview and `cotree report` say which."),
     nothing && h("p", {}, "No count differs."),
     functions(index, found.functions, "Functions that run now and did not", "newly-run"),

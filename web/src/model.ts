@@ -17,10 +17,19 @@ export interface Index {
   loops: HotLoop[];
   /// How many paths ran, if these are counted.
   paths: number | null;
-  /// How the threads of a trace ended: what each is called, and how it ended, at which line if a signal did it.
-  trace: { title: string; end: string; interrupted: string | null }[] | null;
+  /// How the threads of a trace ended, and how many more there are.
+  trace: { threads: ThreadEnd[]; more: number } | null;
   /// The profile that this one is compared with.
   before: string | null;
+}
+
+export interface ThreadEnd {
+  title: string;
+  part: number;
+  end: string;
+  /// A signal ended what was under way, and where.
+  signal: boolean;
+  place: Place;
 }
 
 export interface Unit {

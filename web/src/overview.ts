@@ -3,18 +3,19 @@
 import { add, compare, count, grouped, mean, percent } from "./amounts";
 import { h, type Child } from "./dom";
 import { STATE, type Amount, type Index } from "./model";
-import { fileLink, functionLink, isDoubtful, placeLink, placeOf } from "./names";
+import { fileLink, fileName, functionLink, isDoubtful, placeLink, placeOf } from "./names";
 import { table } from "./table";
 
 /// How the threads of a trace ended: a signal's line is where one begins to look.
 function ends(index: Index): Child {
-  if (index.trace === null || index.trace.length === 0) return null;
-  const rows = index.trace.map(({ title, end, interrupted }) =>
-    interrupted === null
-      ? h("li", {}, `${title}: ${end}`)
-      : h("li", { class: "doubtful" }, `${title}: a signal ended it at `, h("a", { href: "#/trace" }, interrupted), `; ${end}`),
-  );
-  return h("section", { class: "unit" }, h("h2", {}, "How it ended"), h("ul", { class: "notes" }, rows), h("p", {}, h("a", { href: "#/trace" }, "The last steps, and all before them")));
+  if (index.trace === null || index.trace.threads.length === 0) return null;
+  const { threads, more } = index.trace;
+  const rows = threads.map(({ title, part, end, signal, place }) => {
+    const link = h("a", { href: `#/trace/${part}` }, title);
+    const where = place && ` at ${fileName(index, place[0])}:${place[1]}`;
+    return h("li", { class: signal ? "doubtful" : null }, link, signal ? `: a signal ended what was under way${where ?? ""}; ${end}` : `: ${end}`);
+  });
+  return h("section", { class: "unit" }, h("h2", {}, "How it ended"), h("ul", { class: "notes" }, rows, more > 0 && h("li", {}, `and ${grouped(more)} more threads`)), h("p", {}, h("a", { href: `#/trace/${threads[0]?.part ?? 0}` }, "The last steps, and all before them")));
 }
 
 /// How much of something ran, as a bar.

@@ -175,7 +175,7 @@ export function timeline(trace: TraceIndex, code: Code, go: (clock: number) => v
           const start = Math.max(a.start, open[a.depth]?.start ?? (a.start < chunk.raw.clock ? chunk.raw.clock : a.start));
           const whole = a.end === null ? null : a.end - a.start;
           if (a.end === null && at + 1 < chunks.length) goesOn[a.depth] = { function: a.function, start };
-          else add(a.depth, start, a.end ?? end, whole, a.function, 1);
+          else add(a.depth, start, a.end ?? end, whole, a.function, 1, a.start);
           delete open[a.depth];
         }
         open = goesOn;

@@ -1,7 +1,7 @@
 // What the scripts below `data/trace/` hold, and how steps are read: see `crates/cotree-report/src/pages/trace/`.
 
 import { load, loadFunction } from "./data";
-import type { Block, Body, Index } from "./model";
+import type { Block, Body, Index, Place } from "./model";
 
 export interface TraceIndex {
   threads: Thread[];
@@ -30,8 +30,9 @@ export interface Part {
   uncertain: number;
   late: boolean;
   end: string;
-  interrupted: string | null;
-  stack: string[];
+  /// A signal ended what was under way, outside of calls; and where that was.
+  signal: boolean;
+  place: Place;
   clock: number;
   chunks: [first: number, clocks: number[]];
   levels: { resolution: number; tiles: number }[];
@@ -183,14 +184,16 @@ function decode(number: number, raw: RawChunk): Chunk {
 export function stackAt(chunk: Chunk, step: number): Frame[] {
   const { raw } = chunk;
   const stack: Frame[] = raw.function.map((fn, at) => ({ function: fn, block: raw.block[at] ?? -1, segment: 0, from: raw.from[at] ?? 0 }));
+  let block = raw.first - 1;
   for (let at = 0; at <= step && at < chunk.length; at++) {
     const [kind, value] = [chunk.kind[at], chunk.value[at] ?? 0];
+    if (kind === STEP.block) block++;
     const top = stack.at(-1);
     if (kind === STEP.block || kind === STEP.goesOn) {
       if (top) [top.block, top.segment] = [value, 0];
     } else if (kind === STEP.segment) {
       if (top) top.segment = value;
-    } else if (kind === STEP.begin || kind === STEP.revive) stack.push({ function: value, block: -1, segment: 0, from: chunk.block[at] ?? 0 });
+    } else if (kind === STEP.begin || kind === STEP.revive) stack.push({ function: value, block: -1, segment: 0, from: kind === STEP.begin ? block + 1 : block });
     else if (kind === STEP.leave || kind === STEP.abandon) stack.pop();
     else if (kind === STEP.mark && value === 0) stack.length = 0;
   }

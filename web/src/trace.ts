@@ -19,8 +19,6 @@ interface Moment {
 /// How many steps are listed before and behind the moment that is shown.
 const BEFORE = 12;
 const AFTER = 8;
-/// How many lines before the end are looked at for the one at which a signal ended the thread.
-const MOST_UNCERTAIN = 2000;
 /// The frames that are listed of each end of a deep stack.
 const FRAMES = 30;
 
@@ -66,7 +64,13 @@ class Tracer {
     const own = await this.linesAt(from.chunk, from.step);
     const next = from.line + (backwards ? -1 : 1);
     if (next >= 0 && next < own.length) return { ...from, line: next };
-    const found = await this.seek(from, backwards, async (chunk, step) => (chunk.depth[step] ?? 0) <= deepest && (await this.linesAt(chunk, step)).length > 0);
+    // What is called again behind the end of an activation is another one.
+    let most = deepest;
+    const found = await this.seek(from, backwards, async (chunk, step) => {
+      const depth = chunk.depth[step] ?? 0;
+      if (deepest < Infinity) most = Math.min(most, Math.max(depth, 1));
+      return depth <= most && (await this.linesAt(chunk, step)).length > 0;
+    });
     if (!found) return null;
     return { ...found, line: backwards ? (await this.linesAt(found.chunk, found.step)).length - 1 : 0 };
   }
@@ -92,19 +96,28 @@ class Tracer {
     return this.nearest({ chunk, step: Math.max(0, upper(chunk.clock, clock) - 1), line: 0 });
   }
 
-  /// The line at which a signal ended the thread, or the last line that ran for certain.
-  async end(): Promise<Moment> {
+  async start(): Promise<Moment | null> {
+    const chunk = await loadChunk(this.part.number, this.part.chunks[0]);
+    return this.line({ chunk, step: -1, line: 0 }, false);
+  }
+
+  /// The line at which a signal ended the thread if it is among the last steps, else the last line that ran for
+  /// certain. `exact`: it is that line.
+  async end(): Promise<Moment & { exact: boolean }> {
     const chunk = await loadChunk(this.part.number, this.last);
-    const behind = { chunk, step: chunk.length, line: 0 };
-    const ended = this.part.interrupted;
+    const { place, signal } = this.part;
+    let at = await this.line({ chunk, step: chunk.length, line: 0 }, true);
     let certain: Moment | null = null;
-    for (let at: Moment | null = await this.line(behind, true), seen = 0; at && seen < MOST_UNCERTAIN; at = await this.line(at, true), seen++) {
-      const place = (await this.linesAt(at.chunk, at.step))[at.line];
-      if (ended !== null && place && `${fileName(this.index, place[0])}:${place[1]}` === ended) return at;
+    while (signal && at) {
+      // Lines before the last step that is certain ran before the signal came.
+      if (certain && (at.chunk !== certain.chunk || at.step !== certain.step)) break;
       if (at.chunk.certain[at.step]) certain ??= at;
-      if (certain && ended === null) break;
+      const own = (await this.linesAt(at.chunk, at.step))[at.line];
+      if (place && own?.[0] === place[0] && own[1] === place[1]) return { ...at, exact: true };
+      at = await this.line(at, true);
     }
-    return certain ?? this.nearest({ chunk, step: Math.max(0, chunk.length - 1), line: 0 });
+    const last = certain ?? at ?? { chunk, step: Math.max(0, chunk.length - 1), line: 0 };
+    return { ...last, exact: false };
   }
 
   /// The next moment, or the one before, at which a line ran; from the very beginning or end without a moment.
@@ -132,14 +145,19 @@ class Tracer {
 
 /// The part that is shown first: one that a signal ended, or the end of the first thread.
 function usual(parts: Part[]): number {
-  const ended = parts.findIndex((part) => part.interrupted !== null);
+  const ended = parts.findIndex((part) => part.signal);
   return ended >= 0 ? ended : Math.max(0, parts.findIndex((part) => part.blocks > 0));
 }
 
-function describe(part: Part): string {
-  const more = part.uncertain > 0 ? `; ${grouped(part.uncertain)} more blocks may have run` : "";
-  const signal = part.interrupted === null ? "" : `a signal ended it at ${part.interrupted}; `;
-  return `${grouped(part.blocks)} blocks, ${grouped(part.clock)} instructions${more}; ${signal}${part.end}`;
+const many = (count: number, what: string): string => `${grouped(count)} ${what}${count === 1 ? "" : "s"}`;
+
+function describe(trace: TraceIndex, part: Part): string {
+  const more = part.uncertain > 0 ? `; ${many(part.uncertain, "more block")} may have run` : "";
+  const signal = part.signal ? "a signal ended what was under way; " : "";
+  const first = part.first + part.chunks[0] * trace.chunk;
+  const steps = part.chunks[0] > 0 ? ` Steps are written from block ${grouped(first)} on (--trace-blocks).` : "";
+  const deeper = part.deeper ? " Activations deeper than 1,000 are drawn only where the timeline shows single steps." : "";
+  return `${many(part.blocks, "block")}, ${many(part.clock, "instruction")}${more}; ${signal}${part.end}.${steps}${deeper}`;
 }
 
 /// The page of a trace. `where` is what the address says: a part and a block, or a file and a line.
@@ -154,8 +172,9 @@ export async function tracePage(index: Index, whole: Amount, where: string[]): P
   let tracer = new Tracer(index, trace, code, parts[number] as Part);
   let moment: Moment | null = null;
   let turn = 0;
+  let addressed = 0;
 
-  const choice = h("select", { "aria-label": "Thread", change: () => void choose(Number(choice.value)) }, parts.map((part, at) => h("option", { value: at }, `${titles[at]} (${grouped(part.blocks)} blocks)`)));
+  const choice = h("select", { "aria-label": "Thread", change: () => void choose(Number(choice.value)) }, parts.map((part, at) => h("option", { value: at }, `${titles[at]} (${many(part.blocks, "block")})`)));
   const about = h("p", {});
   const status = h("p", { class: "status", role: "status" });
   const chart = timeline(trace, code, (clock) => void act(() => tracer.atClock(clock), "Steps are written of the end of a thread only; `cotree html --trace-blocks` says of how much."));
@@ -166,8 +185,11 @@ export async function tracePage(index: Index, whole: Amount, where: string[]): P
   const sourceTitle = h("h2", {});
   const sourceBox = h("div", { class: "wide excerpt" });
   const jumps = h("div", { class: "tools jumps" });
-  const opened = new Map<number, Lines | null>();
+  const opened = new Map<number, (Lines & { missing: boolean }) | null>();
 
+  let steps = Promise.resolve();
+  /// Does steps one after the other, however fast they are asked for.
+  const inTurn = (what: () => Promise<Moment | null>) => (steps = steps.then(() => act(what)));
   /// Does something that takes its time, unless the reader does something else meanwhile.
   async function act(what: () => Promise<Moment | null>, none = "There is no such moment."): Promise<void> {
     const mine = ++turn;
@@ -187,7 +209,7 @@ export async function tracePage(index: Index, whole: Amount, where: string[]): P
     tracer = new Tracer(index, trace, code, parts[part] as Part);
     moment = null;
     choice.value = String(part);
-    about.textContent = describe(tracer.part);
+    about.textContent = describe(trace, tracer.part);
     chart.show(tracer.part);
     if (tracer.part.chunks[1].length > 0) await act(() => tracer.end());
     else [now, stackList, stepList, sourceBox].forEach((element) => element.replaceChildren());
@@ -227,11 +249,11 @@ export async function tracePage(index: Index, whole: Amount, where: string[]): P
     return Promise.all(list.map(async (moment) => ({ moment, text: await stepText(moment.chunk, moment.step), depth: moment.chunk.depth[moment.step] ?? 0 })));
   }
 
-  async function sourceAt(file: number): Promise<Lines | null> {
+  async function sourceAt(file: number): Promise<(Lines & { missing: boolean }) | null> {
     const known = opened.get(file);
     if (known !== undefined) return known;
     const source = await loadFile(file).catch(() => null);
-    const found = source && lines(source, 1, lastLine(source), hottest(source), whole);
+    const found = source && { ...lines(source, 1, lastLine(source), hottest(source), whole), missing: source.text === null };
     opened.set(file, found);
     return found;
   }
@@ -271,13 +293,16 @@ export async function tracePage(index: Index, whole: Amount, where: string[]): P
     const source = place && (await sourceAt(place[0]));
     if (mine !== turn) return;
     moment = found;
-    const ended = place && tracer.part.interrupted === placeText(place) ? await tracer.end() : null;
+    const last = tracer.part.signal ? await tracer.end() : null;
     if (mine !== turn) return;
-    const isEnd = ended?.chunk === chunk && ended.step === step && ended.line === found.line;
+    const isLast = last?.chunk === chunk && last.step === step && last.line === found.line;
+    const where = tracer.part.place && ` at ${placeText(tracer.part.place)}`;
+    const signal = !isLast ? "" : last.exact ? ". A signal ended the thread here" : `. A signal ended the thread behind this${where ?? ""}`;
     const block = chunk.block[step] ?? 0;
     const clock = chunk.clock[step] ?? 0;
-    history.replaceState(null, "", `#/trace/${number}/${block}`);
-    now.replaceChildren(`Block ${grouped(block)} of ${grouped(tracer.part.blocks + tracer.part.first - 1)}, instruction ${grouped(clock)}`, isEnd ? ". A signal ended the thread here" : "", chunk.certain[step] || isEnd ? "" : " (this may not have run)");
+    clearTimeout(addressed);
+    addressed = setTimeout(() => history.replaceState(null, "", `#/trace/${number}/${block}`), 400);
+    now.replaceChildren(`Block ${grouped(block)} of ${grouped(tracer.part.blocks + tracer.part.first - 1)}, instruction ${grouped(clock)}`, signal, chunk.certain[step] || (isLast && last.exact) ? "" : " (this may not have run)");
     stackList.replaceChildren(
       ...texts.toReversed().flatMap(({ frame, place: last }, at) => {
         const place = at === 0 ? here : last;
@@ -301,6 +326,7 @@ export async function tracePage(index: Index, whole: Amount, where: string[]): P
     sourceTitle.replaceChildren(h("a", { href: `#/file/${place[0]}/${place[1]}` }, placeText(place)));
     if (!source) sourceBox.replaceChildren(h("p", {}, "The source of this line is not at hand."));
     else {
+      status.textContent = source.missing ? "The source is not on this machine: lines are shown without their text." : "";
       if (source.element.parentElement !== sourceBox) sourceBox.replaceChildren(source.element);
       source.element.querySelectorAll(".here").forEach((row) => row.classList.remove("here"));
       const row = source.row(place[1]);
@@ -314,11 +340,11 @@ export async function tracePage(index: Index, whole: Amount, where: string[]): P
   const depthNow = () => (moment ? (moment.chunk.depth[moment.step] ?? 0) : 0);
   const from = async (go: (at: Moment) => Promise<Moment | null>) => (moment ? go(moment) : null);
   const button = (title: string, help: string, go: (at: Moment) => Promise<Moment | null>) =>
-    h("button", { type: "button", title: help, click: () => void act(() => from(go)) }, title);
+    h("button", { type: "button", title: help, click: () => void inTurn(() => from(go)) }, title);
   const moves = h(
     "div",
     { class: "tools moves", role: "group", "aria-label": "Steps" },
-    h("button", { type: "button", click: () => void act(() => tracer.atBlock(0)) }, "Start"),
+    h("button", { type: "button", click: () => void act(() => tracer.start()) }, "Start"),
     button("← out", "Back to before this function was called", (at) => tracer.line(at, true, depthNow() - 1)),
     button("← over", "A line back in this function or its callers", (at) => tracer.line(at, true, depthNow())),
     button("← line", "A line back (key: p)", (at) => tracer.line(at, true)),
@@ -347,8 +373,8 @@ export async function tracePage(index: Index, whole: Amount, where: string[]): P
   );
   view.addEventListener("keydown", (event) => {
     if ((event.target as Element).matches("input, select") || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === "n") void act(() => from((at) => tracer.line(at, false)));
-    if (event.key === "p") void act(() => from((at) => tracer.line(at, true)));
+    if (event.key === "n") void inTurn(() => from((at) => tracer.line(at, false)));
+    if (event.key === "p") void inTurn(() => from((at) => tracer.line(at, true)));
   });
 
   queueMicrotask(async () => {

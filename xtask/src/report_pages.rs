@@ -248,7 +248,7 @@ fn check_crash(context: &Context) -> Result<String> {
     let browser = Browser { folder: folder.clone() };
     let crash: Crash =
         serde_json::from_str(&plain(&asked(&browser, &pages, include_str!("../programs/report_crash.js"))?))?;
-    ensure!(crash.overview.contains("a signal ended it at ldebug.c:168"), "{}", crash.overview);
+    ensure!(crash.overview.contains("a signal ended what was under way at ldebug.c:168"), "{}", crash.overview);
     ensure!(crash.end == "ldebug.c:168", "the trace opens at {}", crash.end);
     ensure!(crash.said.contains("A signal ended the thread here"), "{}", crash.said);
     ensure!(crash.stack[..2] == ["lua_getlocal", "db_getlocal"], "under way: {:?}", crash.stack);

@@ -6,6 +6,7 @@ use super::functions::PER_SCRIPT;
 use super::numbering::Numbering;
 use crate::diff::{self, Change};
 use crate::names::across_builds;
+use crate::unit::Unit;
 use cotree_core::ids::{Block, Edge, FunctionId};
 use serde::Serialize;
 use std::collections::HashMap;
@@ -15,8 +16,10 @@ use std::io;
 #[derive(Serialize)]
 struct Comparison {
     exact: bool,
-    /// Both are of one build, so that blocks and edges are compared, too.
+    /// Both are of one build.
     same_build: bool,
+    /// Blocks and edges are compared, too.
+    blocks: bool,
     functions: Vec<FunctionRow>,
     lines: Vec<LineRow>,
     calls: Vec<CallRow>,
@@ -69,7 +72,9 @@ pub(super) fn write(
     add: &mut Add<'_>,
 ) -> io::Result<()> {
     let difference = diff::compare(before.units, pages.units(), pages.sources);
-    let same_build = difference.blocks.is_some();
+    let builds = |units: &[Unit<'_>]| units.iter().map(|unit| unit.profile.unit).collect::<Vec<_>>();
+    let same_build = builds(before.units) == builds(pages.units());
+    let blocks = difference.blocks.is_some();
     let mut by_name: HashMap<String, Vec<usize>> = HashMap::new();
     for (number, function) in numbering.functions.iter().enumerate() {
         by_name.entry(across_builds(&function.summary.symbol)).or_default().push(number);
@@ -109,12 +114,13 @@ pub(super) fn write(
     let comparison = Comparison {
         exact: difference.exact,
         same_build,
+        blocks,
         functions: functions.collect(),
         lines: lines.collect(),
         calls: calls.collect(),
     };
     add("compare/index".to_owned(), script("compare/index", &comparison)?)?;
-    if same_build { write_bodies(before, numbering, add) } else { Ok(()) }
+    if blocks { write_bodies(before, numbering, add) } else { Ok(()) }
 }
 
 /// Writes the other run's counts of blocks and edges, several functions to a script.

@@ -6,7 +6,7 @@ use super::files::FileTotals;
 use super::functions::PER_SCRIPT;
 use super::hot_loops::LoopRow;
 use super::numbering::Numbering;
-use super::trace::{self, ThreadEnd};
+use super::trace::Ends;
 use crate::functions::FunctionSummary;
 use crate::method::totals;
 use crate::unit::Unit;
@@ -30,7 +30,7 @@ pub(super) struct Index<'a> {
     /// How many paths ran, if these are counted.
     paths: Option<u64>,
     /// How the threads of a trace ended, if there is one.
-    trace: Option<Vec<ThreadEnd>>,
+    trace: Option<&'a Ends>,
     /// The profile that this one is compared with.
     before: Option<&'a str>,
 }
@@ -82,6 +82,7 @@ pub(super) fn of<'a>(
     files: &[FileTotals],
     loops: &'a [LoopRow],
     paths: Option<u64>,
+    trace: Option<&'a Ends>,
 ) -> Index<'a> {
     let mut functions = Functions::default();
     for function in &numbering.functions {
@@ -120,7 +121,7 @@ pub(super) fn of<'a>(
         kind: pages.kind().title(),
         loops: &loops[..loops.len().min(MOST_LOOPS)],
         paths,
-        trace: pages.trace.as_ref().map(trace::ends),
+        trace,
         before: pages.before.as_ref().map(|before| before.name.as_str()),
     }
 }

@@ -57,9 +57,10 @@ pub fn write(pages: &Pages<'_>, put: &mut Put<'_>) -> io::Result<()> {
     if let Some(before) = &pages.before {
         compare::write(pages, before, &numbering, &mut add)?;
     }
-    if let Some(content) = &pages.trace {
-        trace::write(pages, content, &numbering, &mut add)?;
-    }
+    let trace = pages.trace.as_ref().map(|content| trace::write(pages, content, &numbering, &mut add)).transpose()?;
     let paths = paths::write(pages, &numbering, &mut add)?;
-    add("index".to_owned(), data::script("index", &index::of(pages, &numbering, &totals, &loops, paths))?)
+    add(
+        "index".to_owned(),
+        data::script("index", &index::of(pages, &numbering, &totals, &loops, paths, trace.as_ref()))?,
+    )
 }

@@ -287,3 +287,41 @@ fn chunks_tell_which_lines_ran() {
     let last = in_chunks("deep(1500)");
     assert_eq!((last[..all - 1].contains(&true), last[all - 1]), (false, true));
 }
+
+/// The overview tells where a signal ended a thread, and only if it did.
+#[test]
+fn ends_are_what_happened_last() {
+    let program = r#"
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+static sigjmp_buf back;
+static void handler(int signal) { siglongjmp(back, signal); }
+__attribute__((noinline)) static int read(int *p) {
+  return *p;
+}
+int main(int argc, char **argv) {
+  int values[3] = {1, 2, 3}, sum = 0;
+  signal(SIGSEGV, argc > 1 ? handler : SIG_DFL);
+  if (sigsetjmp(back, 1) == 0)
+    for (int i = 0; i < 4; i++) sum += read(i < 3 ? values + i : (int *)8);
+  for (int i = 0; i < argc; i++) sum += read(values);
+  printf("%d\n", sum);
+}
+"#;
+    let project = Project::new(&[("p.c", program)]);
+    project.ok("--profile trace cc -O0 -g -o p p.c");
+    let ended = |arguments: &[&str]| {
+        let mut run = project.command(project.path("p"));
+        let ended = run.args(arguments).env("COTREE_FILE", "p.cotree").output().expect("it runs");
+        project.ok("html -o pages p.cotree");
+        (ended.status.success(), data(&project, "index")["trace"]["threads"][0].clone())
+    };
+    let (well, end) = ended(&["recover"]);
+    assert!(well && end["signal"] == false && end["place"].is_null(), "{end}");
+    assert_eq!(end["end"], "the process ended");
+    let (well, end) = ended(&[]);
+    assert!(!well && end["signal"] == true, "{end}");
+    assert_eq!(end["place"][1], 8, "{end}");
+    assert!(end["end"].as_str().expect("words").starts_with("the process ended, in read"), "{end}");
+}

@@ -7,6 +7,7 @@ use super::left_out::left_out;
 use crate::files::FilePattern;
 use crate::names::{Names, matches};
 use crate::terminal::shortened;
+use crate::visible;
 use cotree_core::facts::{Access, AccessKind, Function, Position};
 use cotree_core::ids::{Block, CallId, FunctionId};
 use cotree_core::method::trace::{Checkpoint, Event, ReadError};
@@ -151,8 +152,13 @@ impl<'a> Rows<'a> {
     }
 
     /// The line of an instruction that was interrupted.
-    pub(crate) fn line_at(&self, address: u64) -> Option<String> {
-        self.tables.line_at(address).map(|(path, line)| brief(&path, line))
+    pub(super) fn line_at(&self, address: u64) -> Option<String> {
+        self.place_at(address).map(|(path, line)| brief(&path, line))
+    }
+
+    /// The file and line of an instruction that was interrupted.
+    pub(crate) fn place_at(&self, address: u64) -> Option<(String, u32)> {
+        self.tables.line_at(address).map(|(path, line)| (visible::name(&path).into_owned(), line))
     }
 
     /// Appends the rows of a moment.

@@ -12,6 +12,7 @@
 mod slices;
 mod stack;
 mod steps;
+mod times;
 
 use super::content::{Pages, TraceContent};
 use super::data::{Add, script};
@@ -22,13 +23,14 @@ use crate::method::trace::text::{stop, title};
 use cotree_core::facts::Function;
 use cotree_core::ids::{Block, FunctionId};
 use cotree_core::method::trace::Event;
-use cotree_profile::method::trace::thread::{Moment, Survey, Thread};
+use cotree_profile::method::trace::thread::{Moment, Stop, Survey};
 use serde::Serialize;
 use slices::{LevelData, Slices};
 use stack::Stack;
 use std::collections::BTreeMap;
 use std::io;
 use steps::{Segments, Steps};
+use times::Times;
 
 /// What the page knows of a trace from the beginning.
 #[derive(Serialize)]
@@ -69,11 +71,11 @@ struct PartData {
     uncertain: u64,
     /// The part is not the beginning of its thread.
     late: bool,
-    /// How it ends, and the line at which a signal ended it.
+    /// How it ends, and with what was under way innermost.
     end: String,
-    interrupted: Option<String>,
-    /// What was under way then, innermost first.
-    stack: Vec<String>,
+    /// A signal ended what was under way, outside of calls; and where that was.
+    signal: bool,
+    place: Option<(usize, u32)>,
     /// How many instructions ran.
     clock: u64,
     /// The first chunk that has steps, and what the clock says where it and each later one begins.
@@ -89,32 +91,36 @@ struct PartData {
 #[derive(Serialize)]
 pub(super) struct ThreadEnd {
     title: String,
+    /// The last part of the thread.
+    part: usize,
     end: String,
-    /// The line at which a signal ended it.
-    interrupted: Option<String>,
+    /// A signal ended what was under way.
+    signal: bool,
+    /// Where that was.
+    place: Option<(usize, u32)>,
+}
+
+/// How threads ended.
+#[derive(Serialize)]
+pub(super) struct Ends {
+    /// The threads, those that a signal ended first, and not more than [`MOST_ENDS`].
+    threads: Vec<ThreadEnd>,
+    more: usize,
+}
+
+impl Ends {
+    fn new(mut threads: Vec<ThreadEnd>) -> Self {
+        threads.sort_by_key(|end| !end.signal);
+        let more = threads.len().saturating_sub(MOST_ENDS);
+        threads.truncate(MOST_ENDS);
+        Self { threads, more }
+    }
 }
 
 /// The most threads that the overview tells the end of.
 const MOST_ENDS: usize = 20;
 
-/// How the threads of a trace ended, those that a signal ended first.
-pub(super) fn ends(content: &TraceContent<'_>) -> Vec<ThreadEnd> {
-    let rows = content.rows;
-    let end = |thread: &Thread<'_>| {
-        let last = thread.parts.last()?;
-        let interrupted = last.interrupted.and_then(|address| rows.line_at(address));
-        Some(ThreadEnd { title: title(thread), end: stop(rows, &last.stop), interrupted })
-    };
-    let mut ends: Vec<ThreadEnd> = content.traced.threads.iter().filter_map(end).collect();
-    ends.sort_by_key(|end| end.interrupted.is_none());
-    ends.truncate(MOST_ENDS);
-    ends
-}
-
-/// The frames that a page shows of what was under way at an end.
-const MOST_FRAMES: usize = 100;
-
-/// Writes the scripts of a trace.
+/// Writes the scripts of a trace. Gives how its threads ended.
 ///
 /// # Errors
 /// If one can't be written.
@@ -123,20 +129,28 @@ pub(super) fn write(
     content: &TraceContent<'_>,
     numbering: &Numbering<'_>,
     add: &mut Add<'_>,
-) -> io::Result<()> {
+) -> io::Result<Ends> {
     let program = &content.traced.binary.map().program;
     let facts: Vec<&Function> = program.functions().map(|(_, function)| function).collect();
     let segments = Segments::new(&facts);
     write_lines(pages, numbering, &facts, &segments, add)?;
     let mut number = 0;
-    let mut threads = Vec::new();
+    let (mut threads, mut ends) = (Vec::new(), Vec::new());
     for thread in &content.traced.threads {
         let mut parts = Vec::new();
         for part in &thread.parts {
-            parts.push(write_part(content, &facts, &segments, (number, part), add)?);
+            parts.push(write_part(content, numbering, (&facts, &segments), (number, part), add)?);
             number += 1;
         }
-        threads.push(ThreadData { title: title(thread), handler: thread.stream.inside.is_some(), parts });
+        let title = title(thread);
+        ends.extend(parts.last().map(|last: &PartData| ThreadEnd {
+            title: title.clone(),
+            part: last.number,
+            end: last.end.clone(),
+            signal: last.signal,
+            place: last.place,
+        }));
+        threads.push(ThreadData { title, handler: thread.stream.inside.is_some(), parts });
     }
     let bodies = (0..facts.len()).map(|body| {
         let body = FunctionId::new(body);
@@ -155,7 +169,8 @@ pub(super) fn write(
         tile: slices::TILE,
         group: steps::GROUP,
     };
-    add("trace/index".to_owned(), script("trace/index", &index)?)
+    add("trace/index".to_owned(), script("trace/index", &index)?)?;
+    Ok(Ends::new(ends))
 }
 
 /// Traces are of one link unit.
@@ -163,8 +178,8 @@ const UNIT: usize = 0;
 
 fn write_part(
     content: &TraceContent<'_>,
-    facts: &[&Function],
-    segments: &Segments,
+    numbering: &Numbering<'_>,
+    (facts, segments): (&[&Function], &Segments),
     (number, part): (usize, &Survey<'_>),
     add: &mut Add<'_>,
 ) -> io::Result<PartData> {
@@ -175,9 +190,8 @@ fn write_part(
         stack: Stack::default(),
         slices: Slices::new(number),
         steps: Steps::new(number, part, content.steps, segments),
-        times: Vec::new(),
-        time_step: 1,
-        told: 0,
+        times: Times::default(),
+        interrupted: None,
     };
     let mut begun = false;
     part.follow(traced.tables, traced.streams, 0, u64::MAX, |moment| {
@@ -191,7 +205,7 @@ fn write_part(
             let around = under_way.len().saturating_sub(usize::from(innermost));
             let blocks = traced.tables.stack(moment.at).map(|(_, block, _)| block);
             for (&function, block) in under_way[..around].iter().zip(blocks) {
-                recorder.begin(function, clock.now(), part.first);
+                recorder.begin(function, clock.now(), BEFORE);
                 recorder.stack.enter(block);
             }
         }
@@ -202,21 +216,24 @@ fn write_part(
     while recorder.stack.depth() > 0 {
         recorder.end(now);
     }
-    let stack = content.rows.under_way(traced.tables, part);
+    let innermost = content.rows.under_way(traced.tables, part).into_iter().next();
+    let innermost = innermost.filter(|_| part.stop != Stop::Returned);
+    let end = stop(content.rows, &part.stop);
+    let place = recorder.interrupted.and_then(|address| content.rows.place_at(address));
     Ok(PartData {
         number,
         first: part.first,
         blocks: part.blocks,
         uncertain: part.uncertain,
         late: part.starts_late,
-        end: stop(content.rows, &part.stop),
-        interrupted: part.interrupted.and_then(|address| content.rows.line_at(address)),
-        stack: stack.into_iter().take(MOST_FRAMES).collect(),
+        end: innermost.map_or_else(|| end.clone(), |frame| format!("{end}, in {frame}")),
+        signal: recorder.interrupted.is_some(),
+        place: place.and_then(|(path, line)| Some((numbering.of_path(&path)?, line))),
         clock: now,
         chunks: recorder.steps.finish(add)?,
         deeper: recorder.slices.deeper(),
         levels: recorder.slices.finish(add)?,
-        times: recorder.times,
+        times: recorder.times.finish(),
     })
 }
 
@@ -226,14 +243,13 @@ struct Recorder<'s> {
     stack: Stack,
     slices: Slices,
     steps: Steps<'s>,
-    /// What the clock said at some of the times that were told: each `time_step`-th.
-    times: Vec<(u64, u64)>,
-    time_step: u64,
-    told: u64,
+    times: Times,
+    /// The instruction at which a signal ended what was under way, if nothing came after that.
+    interrupted: Option<u64>,
 }
 
-/// The most times that are kept.
-const MOST_TIMES: usize = 4096;
+/// The first block of what began before the part does.
+const BEFORE: u64 = 0;
 
 impl Recorder<'_> {
     fn begin(&mut self, function: FunctionId, now: u64, block: u64) {
@@ -250,6 +266,11 @@ impl Recorder<'_> {
         self.slices.advance(now, add)?;
         self.steps.advance(moment.block, now, &self.stack, add)?;
         self.steps.certain(moment.certain, now);
+        match moment.event {
+            Event::Interrupted(address) => self.interrupted = Some(address),
+            Event::Abandoned(..) | Event::Ended(_) => {}
+            _ => self.interrupted = None,
+        }
         match moment.event {
             Event::Begin(function) | Event::Resumed(function) => {
                 self.begin(function, now, moment.block);
@@ -299,7 +320,7 @@ impl Recorder<'_> {
             }
             Event::SwitchedOff => self.steps.mark(steps::OFF, now),
             Event::SwitchedOn => self.steps.mark(steps::ON, now),
-            Event::Time(stamp) => self.time(now, stamp),
+            Event::Time(stamp) => self.times.tell(now, stamp),
             Event::Access { .. } => {}
         }
         Ok(())
@@ -312,18 +333,6 @@ impl Recorder<'_> {
         let sites = facts.sites_of(block).count() as u32;
         if sites > 0 {
             self.steps.segment(function, block, sites, now);
-        }
-    }
-
-    fn time(&mut self, now: u64, stamp: u64) {
-        if self.told.is_multiple_of(self.time_step) {
-            self.times.push((now, stamp));
-        }
-        self.told += 1;
-        if self.times.len() >= MOST_TIMES {
-            let every_other = self.times.iter().step_by(2).copied().collect();
-            self.times = every_other;
-            self.time_step *= 2;
         }
     }
 }
