@@ -103,7 +103,13 @@ class Tracer {
 
   /// The line at which a signal ended the thread if it is among the last steps, else the last line that ran for
   /// certain. `exact`: it is that line.
-  async end(): Promise<Moment & { exact: boolean }> {
+  end(): Promise<Moment & { exact: boolean }> {
+    return (this.ended ??= this.findEnd());
+  }
+
+  private ended?: Promise<Moment & { exact: boolean }>;
+
+  private async findEnd(): Promise<Moment & { exact: boolean }> {
     const chunk = await loadChunk(this.part.number, this.last);
     const { place, signal } = this.part;
     let at = await this.line({ chunk, step: chunk.length, line: 0 }, true);

@@ -1,8 +1,8 @@
 //! The steps of an execution: blocks, parts of blocks between calls, and activations, in chunks.
 //!
 //! A chunk has the activations that are under way at its beginning, so that it can be shown without those before it.
-//! Its steps are pairs of numbers: what happens (a value times 16, and one of the kinds below), and how many
-//! instructions have run since the step before.
+//! Steps are pairs of numbers: what happens (a value times 16, and one of the kinds below), and how many instructions
+//! have run since the step before.
 //!
 //! What runs is told by *segments*: each block has one before its first call and one behind each call. Segments of all
 //! functions are numbered through, so that a chunk can list those that ran in it.
