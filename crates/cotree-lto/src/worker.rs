@@ -18,17 +18,18 @@ pub const DRIVER_ENV: &str = "COTREE_DRIVER";
 /// Keeps the work folder when set.
 pub const KEEP_ENV: &str = "COTREE_KEEP_TEMPS";
 
-/// Why there is no answer from `cotree`. Each is the sentence that the linker prints.
+/// Why there is no answer from `cotree`. Each is the sentence that the linker prints, with a code that
+/// `cotree explain` knows.
 #[derive(Debug, Error)]
 pub enum Failure {
     /// No option or variable names `cotree`.
     #[error(
         "the linker plugin was not told where cotree is: link through `cotree cc`, `cotree ld` or `cargo cotree`, or pass \
-         -plugin-opt=cotree-driver=PATH"
+         -plugin-opt=cotree-driver=PATH [plugin-lost]"
     )]
     NoDriver,
     /// The worker can't be started.
-    #[error("can't start {}, which the linker plugin was told to use: {error}", path.display())]
+    #[error("can't start {}, which the linker plugin was told to use: {error} [plugin-lost]", path.display())]
     Start {
         /// The executable.
         path: PathBuf,
@@ -39,7 +40,7 @@ pub enum Failure {
     #[error("{0}")]
     Reported(String),
     /// The worker ended without giving a reason.
-    #[error("`{} {command}` {}; its messages, if any, stand above", path.display(), ended(*.status))]
+    #[error("`{} {command}` {}; its messages, if any, stand above [link-died]", path.display(), ended(*.status))]
     Died {
         /// The executable.
         path: PathBuf,
@@ -49,7 +50,7 @@ pub enum Failure {
         status: ExitStatus,
     },
     /// A file of the work folder.
-    #[error("can't {verb} {}: {error}", path.display())]
+    #[error("can't {verb} {}: {error} [file-access]", path.display())]
     File {
         /// What was tried.
         verb: &'static str,
@@ -187,7 +188,9 @@ impl Driver {
     pub fn rewrite(&self, input: &Path, output: &Path) -> Result<(), Failure> {
         let (status, said) = self.run("lto-symtab", &[input.into(), output.into()], Stdio::piped())?;
         if crashed(status) {
-            return Err(Failure::Reported("LLVM crashes over its bitcode, which is damaged: compile it again".into()));
+            return Err(Failure::Reported(
+                "LLVM crashes over its bitcode, which is damaged: compile it again [bitcode-damaged]".into(),
+            ));
         }
         let _ = io::stderr().write_all(&said);
         match fs::read_to_string(reason_file(output)) {

@@ -1,9 +1,16 @@
 //! Errors of libraries as reports for people, with the codes that `cotree explain` knows.
 
+use cotree_llvm::Error as LinkError;
+use cotree_options::Misfit;
+use cotree_profile::atomic::WriteError;
 use cotree_profile::binary::BinaryError;
+use cotree_profile::coverage::CoverageMapError;
 use cotree_profile::error::ProfileError;
 use cotree_profile::recover::UnitError;
-use cotree_report::explain;
+use cotree_profile::snapshot::SnapshotError;
+use cotree_profile::used::UsedError;
+use cotree_profile::weights::WeightsError;
+use cotree_report::explain::{self, Explanation, building};
 use miette::{Diagnostic, IntoDiagnostic, Report};
 use std::error::Error;
 use std::fmt::{self, Display};
@@ -20,17 +27,56 @@ pub fn report<E: Error + Send + Sync + 'static>(error: E) -> Report {
 fn code_of(error: &(dyn Error + 'static)) -> Option<&'static str> {
     let mut next = Some(error);
     while let Some(error) = next {
-        let explanation = error
-            .downcast_ref::<ProfileError>()
-            .map(explain::of_profile_error)
-            .or_else(|| error.downcast_ref::<UnitError>().map(explain::of_unit_error))
-            .or_else(|| error.downcast_ref::<BinaryError>().map(explain::of_binary_error));
-        if let Some(explanation) = explanation {
+        if let Some(explanation) = explanation(error) {
             return Some(explanation.code);
         }
         next = error.source();
     }
     None
+}
+
+/// What `cotree explain` says of an error of a library.
+fn explanation(error: &(dyn Error + 'static)) -> Option<&'static Explanation> {
+    fn of<E: Error + 'static>(
+        error: &(dyn Error + 'static),
+        explanation: impl Fn(&E) -> &'static Explanation,
+    ) -> Option<&'static Explanation> {
+        error.downcast_ref::<E>().map(explanation)
+    }
+    of::<ProfileError>(error, explain::of_profile_error)
+        .or_else(|| of::<UnitError>(error, explain::of_unit_error))
+        .or_else(|| of::<BinaryError>(error, explain::of_binary_error))
+        .or_else(|| of::<SnapshotError>(error, explain::of_snapshot_error))
+        .or_else(|| of::<CoverageMapError>(error, explain::of_coverage_error))
+        .or_else(|| of::<UsedError>(error, explain::of_used_error))
+        .or_else(|| of::<WriteError>(error, explain::of_write_error))
+        .or_else(|| of::<Misfit>(error, |_| &building::BAD_OPTIONS))
+        .or_else(|| of::<WeightsError>(error, |_| &building::BAD_WEIGHTS))
+        .or_else(|| of::<LinkError>(error, of_link_error))
+}
+
+/// What `cotree explain` says of an error between bitcode and objects.
+pub fn of_link_error(error: &LinkError) -> &'static Explanation {
+    match error {
+        LinkError::LlvmNotFound { .. } | LinkError::LlvmUnusable { .. } | LinkError::LlvmVersion { .. } => {
+            &building::LLVM_MISSING
+        }
+        LinkError::Read { .. } | LinkError::Write { .. } => &building::FILE_ACCESS,
+        LinkError::Costs { .. } => &building::BAD_COSTS,
+        LinkError::TooNew { .. } => &building::BITCODE_TOO_NEW,
+        LinkError::BadBitcode { .. } => &building::BITCODE_DAMAGED,
+        LinkError::Target { .. } => &building::OTHER_TARGET,
+        LinkError::CompiledOtherwise { .. } | LinkError::CompiledWithoutLimits { .. } => &building::COMPILED_OTHERWISE,
+        LinkError::UnknownCoverage { .. } => &building::COVERAGE_UNKNOWN,
+        LinkError::TooManyVectors { .. } => &building::TOO_MANY_VECTORS,
+        LinkError::TooManyCounters { .. } => &building::TOO_MANY_COUNTERS,
+        LinkError::CallQuery { .. } | LinkError::CallQueryElsewhere { .. } => &building::CALL_QUERY,
+        LinkError::Llvm { .. } => &building::LLVM_FAILED,
+        LinkError::Option { .. } | LinkError::Misfit(_) => &building::BAD_OPTIONS,
+        LinkError::Weights(_) => &building::BAD_WEIGHTS,
+        LinkError::Unit(_) => &building::NOT_PLANNED,
+        LinkError::Internal { .. } => &building::INTERNAL,
+    }
 }
 
 /// An error with its code.
@@ -55,5 +101,37 @@ impl<E: Error> Error for Coded<E> {
 impl<E: Error> Diagnostic for Coded<E> {
     fn code<'a>(&'a self) -> Option<Box<dyn Display + 'a>> {
         Some(Box::new(self.code))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cotree_lto::worker::Failure;
+    use std::io;
+    use std::os::unix::process::ExitStatusExt;
+    use std::path::PathBuf;
+    use std::process::ExitStatus;
+
+    #[test]
+    fn what_the_linker_plugin_says_is_explained() {
+        let (path, error) = (PathBuf::from("x"), || io::Error::from(io::ErrorKind::NotFound));
+        for failure in [
+            Failure::NoDriver,
+            Failure::Start { path: path.clone(), error: error() },
+            Failure::Died { path: path.clone(), command: "lto-link", status: ExitStatus::from_raw(9) },
+            Failure::File { verb: "read", path, error: error() },
+        ] {
+            let sentence = failure.to_string();
+            let code = sentence.rsplit(' ').next().filter(|word| word.starts_with('['));
+            assert!(code.is_some_and(|code| explain::find(code).is_some()), "{sentence}");
+        }
+    }
+
+    #[test]
+    fn a_cause_has_the_code_of_its_error() {
+        let cause = WeightsError::Malformed { path: PathBuf::from("x"), reason: "empty".into() };
+        let report = report(LinkError::Weights(cause));
+        assert_eq!(report.code().map(|code| code.to_string()).as_deref(), Some("bad-weights"));
     }
 }

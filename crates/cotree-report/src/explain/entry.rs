@@ -43,7 +43,8 @@ macro_rules! explanations {
         why: $why:literal,
         remedy: $remedy:literal,
         trusted: $trusted:literal;)*) => {
-        $(static $name: $crate::explain::Explanation = $crate::explain::Explanation {
+        $(#[doc = $what]
+        pub static $name: $crate::explain::Explanation = $crate::explain::Explanation {
             code: $code, what: $what, why: $why, remedy: $remedy, trusted: $trusted,
         };)*
         pub(super) static $list: &[&$crate::explain::Explanation] = &[$(&$name),*];

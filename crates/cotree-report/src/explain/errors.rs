@@ -1,9 +1,13 @@
 //! Errors of reading profiles and programs.
 
 use super::entry::{Explanation, explanations};
+use cotree_profile::atomic::WriteError;
 use cotree_profile::binary::BinaryError;
+use cotree_profile::coverage::CoverageMapError;
 use cotree_profile::error::ProfileError;
 use cotree_profile::recover::UnitError;
+use cotree_profile::snapshot::SnapshotError;
+use cotree_profile::used::UsedError;
 
 /// The explanation of why a profile cannot be used.
 #[must_use]
@@ -48,6 +52,43 @@ pub fn of_binary_error(error: &BinaryError) -> &'static Explanation {
         BinaryError::NewerSection { .. } => &NEWER_COTREE,
         BinaryError::DamagedElf { .. } | BinaryError::Map { .. } | BinaryError::Functions { .. } => &BINARY_DAMAGED,
     }
+}
+
+/// The explanation of why no snapshot of a running process can be taken.
+#[must_use]
+pub fn of_snapshot_error(error: &SnapshotError) -> &'static Explanation {
+    match error {
+        SnapshotError::Process { .. } => &NO_PROCESS,
+        SnapshotError::NoProfile { .. } => &NOTHING_LIVE,
+        SnapshotError::Profile(error) => of_profile_error(error),
+        SnapshotError::Write(error) => of_write_error(error),
+    }
+}
+
+/// The explanation of why a coverage map cannot be read.
+#[must_use]
+pub fn of_coverage_error(error: &CoverageMapError) -> &'static Explanation {
+    match error {
+        CoverageMapError::Binary(error) => of_binary_error(error),
+        CoverageMapError::NoMap { .. } => &NO_COVERAGE_MAP,
+        CoverageMapError::Damaged { .. } => &COVERAGE_MAP_DAMAGED,
+    }
+}
+
+/// The explanation of why it is not known which profile a program was compiled by.
+#[must_use]
+pub fn of_used_error(error: &UsedError) -> &'static Explanation {
+    match error {
+        UsedError::Io { .. } => &BINARY_NOT_READ,
+        UsedError::None { .. } => &NO_USED_PROFILE,
+        UsedError::Damaged { .. } => &BINARY_DAMAGED,
+    }
+}
+
+/// The explanation of why a file cannot be written.
+#[must_use]
+pub fn of_write_error(_: &WriteError) -> &'static Explanation {
+    &NOT_WRITTEN
 }
 
 explanations! { ALL:
@@ -126,4 +167,30 @@ explanations! { ALL:
         why: "The file was changed after it was linked.",
         remedy: "Copy it again, or build and run it again.",
         trusted: "The profile, with a whole copy of its program.";
+    NO_PROCESS = "no-process": "the process cannot be looked at",
+        why: "It has ended, has another number, or belongs to somebody else.",
+        remedy: "Look for its number with `pgrep NAME`. As another user, only root may.",
+        trusted: "The process goes on undisturbed, and writes its profile when it ends.";
+    NOTHING_LIVE = "nothing-live": "the process has no profile open",
+        why: "It was not built with cotree, has ended its recording, or keeps its counters in memory since no file \
+            could be made.",
+        remedy: "Build it with cotree, and let COTREE_FILE name a place that it may write to.",
+        trusted: "The process goes on undisturbed.";
+    NO_COVERAGE_MAP = "no-coverage-map": "the program carries no coverage map",
+        why: "It was not built for coverage, or its sections were stripped.",
+        remedy: "Build it with --coverage, or by `cargo cotree coverage`, and do not strip it.",
+        trusted: "Counts of a build without coverage: `cotree report` and `cotree annotate` show them.";
+    COVERAGE_MAP_DAMAGED = "coverage-map-damaged": "the program's coverage map cannot be used",
+        why: "The file was changed after it was linked, or its compiler writes maps of a version that this cotree \
+            does not read.",
+        remedy: "Build it again, with clang 14 to 22 or a stable rustc.",
+        trusted: "The counts; `cotree report` shows them.";
+    NO_USED_PROFILE = "no-used-profile": "the program was not compiled by a profile",
+        why: "It was built without --use, or its sections were stripped.",
+        remedy: "Name the program that --use built.",
+        trusted: "The profile.";
+    NOT_WRITTEN = "not-written": "a file cannot be written",
+        why: "The disk is full, the folder is not there or its rights forbid it; the message has the system's reason.",
+        remedy: "Make room, or name another place.",
+        trusted: "What was there before: files are replaced when they are whole, and not before.";
 }

@@ -4,6 +4,7 @@
 //! Once released, a code keeps its meaning. Each file here has a table of explanations, and functions that say which of
 //! them belongs to a value. These functions match every value, so that what has no explanation does not compile.
 
+pub mod building;
 mod entry;
 mod errors;
 mod flaws;
@@ -11,7 +12,10 @@ mod notes;
 mod page;
 
 pub use entry::Explanation;
-pub use errors::{of_binary_error, of_profile_error, of_unit_error};
+pub use errors::{
+    of_binary_error, of_coverage_error, of_profile_error, of_snapshot_error, of_unit_error, of_used_error,
+    of_write_error,
+};
 pub use flaws::{of_doubt, of_flaw, of_untouched};
 pub use notes::of_note;
 pub use page::page;
@@ -28,11 +32,12 @@ pub struct Group {
 }
 
 /// All explanations.
-pub const GROUPS: [Group; 4] = [
+pub const GROUPS: [Group; 5] = [
     Group { title: "Why counts of a function are not vouched for", explanations: flaws::FLAWS },
     Group { title: "Notes on the runs of a profile", explanations: notes::ALL },
     Group { title: "Functions with doubts of their own, or without counts", explanations: flaws::OTHERS },
-    Group { title: "Errors", explanations: errors::ALL },
+    Group { title: "Errors of reading profiles and programs", explanations: errors::ALL },
+    Group { title: "Errors of building", explanations: building::ALL },
 ];
 
 /// All explanations.

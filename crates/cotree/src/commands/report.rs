@@ -1,15 +1,15 @@
 //! `cotree report`: shows the profile at a glance.
 
-use super::edited;
 use super::input::{Input, Reader, means_a_function, no_such_function};
 use super::output::{Looks, Output};
+use super::{edited, into_report};
 use clap::{Args, ValueEnum};
 use cotree_profile::used::Used;
 use cotree_report::method::targets;
 use cotree_report::names::Names;
 use cotree_report::report::{self, SortBy};
 use cotree_report::stale;
-use miette::{IntoDiagnostic, Result};
+use miette::Result;
 
 /// Arguments of `cotree report`.
 #[derive(Args, Debug)]
@@ -72,7 +72,7 @@ pub fn run(args: &ReportArgs) -> Result<()> {
         style: args.looks.style(&args.output),
     };
     if let Some(program) = args.input.profile.as_ref().filter(|_| args.stale) {
-        let all = Used::read(program).into_diagnostic()?;
+        let all = Used::read(program).map_err(into_report)?;
         let name = program.display().to_string();
         return args.output.write_text(|out| all.iter().try_for_each(|used| stale::write(&name, used, &options, out)));
     }

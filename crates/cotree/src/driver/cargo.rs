@@ -4,9 +4,8 @@ use super::cargo_line::{Line, current_folder};
 use super::cargo_verbs::Verb;
 use super::cargo_workspace::Workspace;
 use super::{Error, cargo_build, coverage, pgo, weights};
-use crate::progress;
+use crate::{coded, progress};
 use cotree_options::BuildOptions;
-use miette::IntoDiagnostic;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -24,7 +23,7 @@ pub fn run(mut options: BuildOptions, arguments: Vec<OsString>) -> miette::Resul
     let _made = weights::resolve_all(&mut options)?;
     super::check(&options)?;
     // Cargo does all steps of the build.
-    options.check_all().into_diagnostic()?;
+    options.check_all().map_err(coded::report)?;
     if line.kind == Verb::Pgo {
         if line.toolchain.is_some() {
             return Err(Error::PgoToolchain.into());

@@ -31,10 +31,9 @@ pub mod worker;
 
 pub use error::Error;
 
-use crate::lines;
+use crate::{coded, lines};
 use cotree_llvm::extract::CostFile;
 use cotree_options::BuildOptions;
-use miette::IntoDiagnostic;
 use std::path::Path;
 use std::process::{Command, ExitCode, ExitStatus};
 
@@ -49,9 +48,9 @@ const KEEP_CODE: [&str; 3] = ["-unroll-count=1", "-unroll-threshold=4000000000",
 /// The options don't go together, or a file that they name can't be read.
 pub fn check(options: &BuildOptions) -> miette::Result<()> {
     if let Some(file) = &options.event_costs {
-        CostFile::read(file).into_diagnostic()?;
+        CostFile::read(file).map_err(coded::report)?;
     }
-    options.check().into_diagnostic()
+    options.check().map_err(coded::report)
 }
 
 /// `cotree cmake-toolchain`: prints where the toolchain file is.

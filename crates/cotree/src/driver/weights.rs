@@ -65,7 +65,7 @@ impl Made {
             return Err(miette!("{why}"));
         }
         let units: Vec<_> = units.iter().map(|(binary, profile)| (binary.map(), profile)).collect();
-        atomic::write(&made, |out| weights::write(out, &units, &name)).into_diagnostic()?;
+        atomic::write(&made, |out| weights::write(out, &units, &name)).map_err(coded::report)?;
         Ok(made)
     }
 

@@ -1,6 +1,7 @@
 //! The two jobs that the linker plugin starts `cotree` for: to do one link, and to rewrite bitcode.
 
 use super::embedded;
+use crate::coded;
 use cotree_core::method::Method;
 use cotree_llvm::{LinkJob, Module};
 use cotree_lto::protocol::{LinkOutput, LinkRequest, LinkResponse, OutputKind};
@@ -16,11 +17,16 @@ pub fn link(request: &Path) -> Result<ExitCode> {
     let json = fs::read(request).into_diagnostic().wrap_err_with(|| format!("can't read {}", request.display()))?;
     let request: LinkRequest =
         serde_json::from_slice(&json).into_diagnostic().wrap_err("the linker plugin is not of this cotree's build")?;
-    let response: LinkResponse = perform(&request).map_err(|error| error.to_string());
+    let response: LinkResponse = perform(&request).map_err(|error| sentence(&error));
     let path = request.work_dir.join("response.json");
     let json = serde_json::to_vec(&response).into_diagnostic()?;
     fs::write(&path, json).into_diagnostic().wrap_err_with(|| format!("can't write {}", path.display()))?;
     Ok(if response.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// What the linker says.
+fn sentence(error: &cotree_llvm::Error) -> String {
+    format!("{error} [{}]", coded::of_link_error(error).code)
 }
 
 fn perform(request: &LinkRequest) -> Result<LinkOutput, cotree_llvm::Error> {
@@ -45,7 +51,7 @@ pub fn symtab(input: &Path, output: &Path) -> Result<ExitCode> {
     let bitcode = fs::read(input).into_diagnostic().wrap_err_with(|| format!("can't read {}", input.display()))?;
     let (path, content, status) = match Module::parse("this", &bitcode) {
         Ok(module) => (output.to_owned(), module.to_bitcode(), ExitCode::SUCCESS),
-        Err(error) => (reason_file(output), error.to_string().into_bytes(), ExitCode::FAILURE),
+        Err(error) => (reason_file(output), sentence(&error).into_bytes(), ExitCode::FAILURE),
     };
     fs::write(&path, content).into_diagnostic().wrap_err_with(|| format!("can't write {}", path.display()))?;
     Ok(status)

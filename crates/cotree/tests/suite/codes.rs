@@ -74,3 +74,24 @@ fn errors_have_codes() {
     let unknown = project.fails("explain cutoff");
     assert!(unknown.contains("there is no code cutoff: did you mean cut-off"), "{unknown}");
 }
+
+#[test]
+fn errors_of_builds_have_codes() {
+    let program = "int main(void) { return 0; }\n";
+    let project = Project::new(&[("p.c", program), ("cut.o", "BC\u{c0}\u{de}"), ("w.json", "no weights")]);
+    for (line, code) in [
+        ("--at late --coverage cc -o p p.c", "bad-options"),
+        ("cc -fuse-ld=lld -o p p.c", "lld-plugin"),
+        ("cargo clippy", "cargo-command"),
+        ("cargo build", "no-package"),
+        ("--profile events=cost --event-costs w.json cc -o p p.c", "bad-costs"),
+        ("coverage p.cotree", "profile-not-read"),
+        ("dump 999999999", "no-process"),
+    ] {
+        let said = project.fails(line);
+        assert!(said.contains(&format!("[{code}]")), "{line}: {said}");
+        assert!(project.ok(&format!("explain {code}")).starts_with(code));
+    }
+    let gcc = project.cotree("cc -o p p.c").env("COTREE_CC", "gcc").output().expect("it starts");
+    assert!(String::from_utf8_lossy(&gcc.stderr).contains("[not-clang]"));
+}

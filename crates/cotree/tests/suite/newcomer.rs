@@ -49,7 +49,8 @@ fn errors_in_a_pipe_are_lines() {
     let error = said("cargo clippy");
     assert_eq!(
         error,
-        "cotree: error: `cargo clippy` builds no program that could be profiled\ncotree: help: run it without cotree\n"
+        "cotree: error: `cargo clippy` builds no program that could be profiled [cargo-command]\n\
+         cotree: help: run it without cotree\n"
     );
     fs::write(project.path("broken.cotree"), "no profile").expect("a file");
     let error = said("report broken.cotree");
