@@ -6,7 +6,7 @@ import { bodiesBefore, linesBefore, type BodyBefore } from "./compare";
 import { h, type Child } from "./dom";
 import { graph } from "./graph";
 import type { Amount, Body, Call, Details, Index } from "./model";
-import { fileName, functionLink, isDoubtful, placeLink, placeOf } from "./names";
+import { explained, fileName, functionLink, isDoubtful, placeLink, placeOf } from "./names";
 import { hottest, lines } from "./source";
 import { table } from "./table";
 
@@ -58,7 +58,7 @@ function ownLines(body: Body, declared: [number, number] | null): { file: number
 
 async function oneBody(index: Index, number: number, body: Body, before: BodyBefore | null, whole: Amount, path: number[] | null): Promise<Child[]> {
   const doubtful = isDoubtful(index, number);
-  if (body.untouched !== null) return [h("p", {}, `Not counted: ${body.untouched}.`)];
+  if (body.untouched !== null) return [h("div", { class: "notes" }, explained(index, body.untouched, "Not counted: "))];
   const where = (block: number) => {
     const own = body.blocks[block]?.lines ?? [];
     const first = own[0];
@@ -121,7 +121,7 @@ export async function functionPage(index: Index, number: number, whole: Amount, 
   return [
     h("div", { class: "heading" }, h("h2", {}, f.name[number] ?? "?"), path && h("p", {}, "The way of one path is marked. ", h("a", { href: "#/paths" }, "All paths"))),
     h("dl", { class: "facts" }, facts.filter(([, shown]) => shown).map(([name, shown]) => h("div", {}, h("dt", {}, name), h("dd", {}, shown)))),
-    details.doubts.length > 0 && h("ul", { class: "notes" }, details.doubts.map((doubt) => h("li", {}, doubt))),
+    details.doubts.length > 0 && h("ul", { class: "notes" }, details.doubts.map((doubt) => h("li", {}, explained(index, doubt)))),
     details.bodies.length === 0 && h("p", {}, "It has no code of its own: all copies were inlined into other functions."),
     titled,
     calls(index, "Called by", details.callers, doubtful),

@@ -9,7 +9,8 @@ export interface Index {
   version: string;
   facts: [string, string][];
   units: Unit[];
-  files: { paths: string[]; lines: number[]; ran: number[]; cost: Amount[] };
+  /// `faults` are files that are not what was built, and why.
+  files: { paths: string[]; lines: number[]; ran: number[]; cost: Amount[]; faults: [number, string][] };
   functions: Functions;
   per_script: number;
   /// The kind of events that costs are of.
@@ -19,6 +20,8 @@ export interface Index {
   paths: number | null;
   /// How the threads of a trace ended, and how many more there are.
   trace: { threads: ThreadEnd[]; more: number } | null;
+  /// By code: why, what to do, and what is still true.
+  explanations: Record<string, [string, string, string]>;
   /// The profile that this one is compared with.
   before: string | null;
 }
@@ -32,13 +35,16 @@ export interface ThreadEnd {
   place: Place;
 }
 
+/// A sentence, and the code under which it is explained.
+export type Remark = [string, string | null];
+
 export interface Unit {
   name: string;
   method: string;
   exact: boolean;
-  notes: string[];
+  notes: Remark[];
   totals: [string, Amount, string][];
-  doubts: [string, number][];
+  doubts: [Remark, number][];
 }
 
 export interface Functions {
@@ -74,14 +80,14 @@ export interface Details {
   symbol: string;
   bodies: Body[];
   callers: Call[];
-  doubts: string[];
+  doubts: Remark[];
 }
 
 export interface Body {
   module: string;
   linkage: string;
   entries: Amount | null;
-  untouched: string | null;
+  untouched: Remark | null;
   inlined: { name: string; call: Place; parent: number | null; entries: Amount | null }[];
   blocks: Block[];
   edges: Edge[];
@@ -123,6 +129,8 @@ export interface Call {
 
 export interface SourceFile {
   text: string[] | null;
+  /// Why the lines may not be those that were built.
+  fault: string | null;
   lines: SourceLine[];
   functions: [line: number, fn: number][];
 }

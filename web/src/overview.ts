@@ -3,8 +3,11 @@
 import { add, compare, count, grouped, mean, percent } from "./amounts";
 import { h, type Child } from "./dom";
 import { STATE, type Amount, type Index } from "./model";
-import { fileLink, fileName, functionLink, isDoubtful, placeLink, placeOf } from "./names";
+import { explained, fileLink, fileName, functionLink, isDoubtful, placeLink, placeOf } from "./names";
 import { table } from "./table";
+
+/// More files than these are only counted.
+const MOST_EDITED = 5;
 
 /// How the threads of a trace ended: a signal's line is where one begins to look.
 function ends(index: Index): Child {
@@ -26,7 +29,7 @@ function whatRan(index: Index): Child {
     const totals = unit.totals.map(([name, amount, remark]) =>
       h("div", { class: "total" }, h("h3", {}, name), h("b", {}, count(amount, !unit.exact)), h("small", {}, remark)),
     );
-    const doubts = unit.doubts.map(([reason, functions]) => h("li", {}, `${functions} ${functions === 1 ? "function" : "functions"}: ${reason}`));
+    const doubts = unit.doubts.map(([reason, functions]) => h("li", {}, explained(index, reason, `${grouped(functions)} ${functions === 1 ? "function" : "functions"}: `)));
     return h(
       "section",
       { class: "unit" },
@@ -35,12 +38,16 @@ function whatRan(index: Index): Child {
         ? h("p", { class: "exact" }, "Exact: every count is the number of times that it happened.")
         : h("p", { class: "doubtful" }, "Not all exact: what is in doubt is marked with ~."),
       (doubts.length > 0 || unit.notes.length > 0) &&
-        h("ul", { class: "notes" }, doubts, unit.notes.map((note) => h("li", {}, note))),
+        h("ul", { class: "notes" }, doubts, unit.notes.map((note) => h("li", {}, explained(index, note)))),
       h("div", { class: "totals" }, totals),
     );
   });
   const facts = index.facts.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)));
-  return [h("dl", { class: "facts" }, facts), ends(index), units];
+  const { faults } = index.files;
+  const edited = faults.length > 0 && [
+    h("p", { class: "doubtful" }, "Counts stand on the lines that the sources had when they were built. ", faults.length === 1 ? "One file is" : `${grouped(faults.length)} files are`, " not as they were then: ", faults.slice(0, MOST_EDITED).map(([file, why], at) => [at > 0 && ", ", fileLink(index, file), ` (${why})`]), faults.length > MOST_EDITED && ", …"),
+  ];
+  return [h("dl", { class: "facts" }, facts), edited, ends(index), units];
 }
 
 export const wholeOf = (index: Index): Amount => index.functions.own.reduce(add, 0);

@@ -129,6 +129,7 @@ export async function source(index: Index, number: number, whole: Amount, at: nu
   if (at !== null) queueMicrotask(() => requestAnimationFrame(() => go(at)));
   return [
     h("div", { class: "heading" }, h("h2", {}, fileName(index, number)), h("p", {}, h("small", {}, path)), tools),
+    file.fault !== null && h("p", { class: "doubtful" }, `This file may not be what was built: ${file.fault}. Counts stand on the lines that it had then.`),
     file.text === null && h("p", { class: "doubtful" }, "The source is not on this machine: lines are shown without their text."),
     h("div", { class: "beside" }, file.functions.length > 0 && aside, h("div", { class: "wide" }, body)),
   ];

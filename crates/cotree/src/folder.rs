@@ -190,18 +190,56 @@ pub fn open_all_builds(path: &Path, binaries: &[PathBuf]) -> Result<ProfileFile>
     if !path.is_dir() {
         return ProfileFile::open(path).map_err(coded::report);
     }
-    let mut builds: BTreeMap<UnitId, Merge> = BTreeMap::new();
-    Folder::read(path)?.each(|profile| {
-        let profile = profile.map_err(coded::report)?;
-        // A run leaves counts of one link unit.
-        let Some(unit) = profile.units.first().map(|counts| counts.unit) else { return Ok(()) };
-        builds.entry(unit).or_insert_with(|| Merge::with_binaries(binaries)).add(profile, 1).map_err(coded::report)
-    })?;
-    if builds.values().any(Merge::has_counted_traces) {
-        say_traces_are_counted();
+    let mut builds = Builds::new(binaries);
+    Folder::read(path)?.each(|profile| builds.add(profile.map_err(coded::report)?))?;
+    Ok(builds.finish(path.to_owned()))
+}
+
+/// Adds up several profiles, and those of folders: of each binary the runs of its newest build.
+/// `binaries`: where binaries may be that are no longer where they ran.
+pub fn open_several(paths: &[PathBuf], binaries: &[PathBuf]) -> Result<ProfileFile> {
+    let mut builds = Builds::new(binaries);
+    for path in paths {
+        if path.is_dir() {
+            Folder::read(path)?.each(|profile| builds.add(profile.map_err(coded::report)?))?;
+        } else {
+            builds.add(ProfileFile::open(path).map_err(coded::report)?)?;
+        }
     }
-    let units = builds.into_values().flat_map(Merge::finish).collect();
-    Ok(ProfileFile { path: path.to_owned(), kind: ProfileFormat::Merged, units })
+    let mut sum = builds.finish(paths.first().cloned().unwrap_or_default());
+    sum.units = newest(sum.units);
+    Ok(sum)
+}
+
+/// What runs of several builds have counted, added up for each.
+struct Builds<'b> {
+    binaries: &'b [PathBuf],
+    sums: BTreeMap<UnitId, Merge>,
+}
+
+impl<'b> Builds<'b> {
+    fn new(binaries: &'b [PathBuf]) -> Self {
+        Self { binaries, sums: BTreeMap::new() }
+    }
+
+    /// Adds a profile.
+    fn add(&mut self, profile: ProfileFile) -> Result<()> {
+        for counts in profile.units {
+            let sum = self.sums.entry(counts.unit).or_insert_with(|| Merge::with_binaries(self.binaries));
+            let unit = ProfileFile { path: profile.path.clone(), kind: profile.kind, units: vec![counts] };
+            sum.add(unit, 1).map_err(coded::report)?;
+        }
+        Ok(())
+    }
+
+    /// The sums; says what those of traces do not have.
+    fn finish(self, path: PathBuf) -> ProfileFile {
+        if self.sums.values().any(Merge::has_counted_traces) {
+            say_traces_are_counted();
+        }
+        let units = self.sums.into_values().flat_map(Merge::finish).collect();
+        ProfileFile { path, kind: ProfileFormat::Merged, units }
+    }
 }
 
 /// Says once what sums of traces do not have.

@@ -27,17 +27,23 @@ use cotree_profile::recover::Note;
 pub struct Group {
     /// What they explain.
     pub title: &'static str,
+    /// The codes stand in profiles' reports, not behind errors.
+    pub of_profiles: bool,
     /// The explanations, ordered as the report shows them.
     pub explanations: &'static [&'static Explanation],
 }
 
 /// All explanations.
 pub const GROUPS: [Group; 5] = [
-    Group { title: "Why counts of a function are not vouched for", explanations: flaws::FLAWS },
-    Group { title: "Notes on the runs of a profile", explanations: notes::ALL },
-    Group { title: "Functions with doubts of their own, or without counts", explanations: flaws::OTHERS },
-    Group { title: "Errors of reading profiles and programs", explanations: errors::ALL },
-    Group { title: "Errors of building", explanations: building::ALL },
+    Group { title: "Why counts of a function are not vouched for", of_profiles: true, explanations: flaws::FLAWS },
+    Group { title: "Notes on the runs of a profile", of_profiles: true, explanations: notes::ALL },
+    Group {
+        title: "Functions with doubts of their own, or without counts",
+        of_profiles: true,
+        explanations: flaws::OTHERS,
+    },
+    Group { title: "Errors of reading profiles and programs", of_profiles: false, explanations: errors::ALL },
+    Group { title: "Errors of building", of_profiles: false, explanations: building::ALL },
 ];
 
 /// All explanations.

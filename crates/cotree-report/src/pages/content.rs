@@ -16,6 +16,8 @@ pub struct Pages<'p> {
     pub names: Names,
     /// The sources.
     pub sources: &'p dyn Sources,
+    /// What is wrong with a source file as it is now, if it is not what was built.
+    pub fault: &'p dyn Fn(&str) -> Option<&'static str>,
     /// Where the profile is from: names and values for the overview.
     pub facts: Vec<(String, String)>,
     /// The profile of another run that this one is compared with, if it is.

@@ -19,12 +19,16 @@ pub(super) struct FileTotals {
     pub ran: u32,
     /// What they cost.
     pub cost: u128,
+    /// Why the lines may not be those that were built.
+    pub fault: Option<&'static str>,
 }
 
 #[derive(Serialize)]
 struct File<'a> {
     /// The source; `None` if it is not at hand.
     text: Option<Vec<&'a str>>,
+    /// Why the lines may not be those that were built.
+    fault: Option<&'static str>,
     /// By line, in order.
     lines: Vec<Line>,
     /// Functions that begin here: line and number.
@@ -84,8 +88,13 @@ pub(super) fn write(
         }
         let of_line = &costs[number];
         let total = &mut totals[number];
-        *total =
-            FileTotals { lines: coverage.lines.len() as u32, ran: coverage.run() as u32, cost: of_line.values().sum() };
+        let fault = text.as_ref().and_then(|_| (pages.fault)(path));
+        *total = FileTotals {
+            lines: coverage.lines.len() as u32,
+            ran: coverage.run() as u32,
+            cost: of_line.values().sum(),
+            fault,
+        };
         functions[number].sort_unstable();
         let uncounted = of_line.iter().filter(|(line, _)| !coverage.lines.contains_key(line));
         let uncounted = uncounted.map(|(&line, &cost)| Line { line, cost: Amount(cost), ..Line::default() });
@@ -114,6 +123,7 @@ pub(super) fn write(
         }
         let file = File {
             text: text.as_ref().map(|text| (1..=text.len()).map(|line| text.line(line).unwrap_or_default()).collect()),
+            fault,
             lines,
             functions: std::mem::take(&mut functions[number]),
         };

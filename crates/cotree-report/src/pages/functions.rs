@@ -3,10 +3,11 @@
 use super::content::Pages;
 use super::data::{Add, Amount, script};
 use super::numbering::Numbering;
+use super::remarks::{Remark, flaw, untouched};
 use crate::branches::outcome_name;
 use crate::functions::{FunctionSummary, inlined_entries};
 use crate::loops;
-use crate::unit::{Unit, UnitFunction, flaw_reason, untouched_reason};
+use crate::unit::{Unit, UnitFunction};
 use cotree_core::facts::Linkage;
 use cotree_core::graph::dfs::Dfs;
 use cotree_core::graph::loops::LoopForest;
@@ -27,8 +28,8 @@ struct Details<'a> {
     bodies: Vec<Body<'a>>,
     /// Calls by name of the function, from known callers.
     callers: Vec<Call>,
-    /// Sentences on what is not vouched for.
-    doubts: Vec<&'static str>,
+    /// What is not vouched for.
+    doubts: Vec<Remark>,
 }
 
 #[derive(Serialize)]
@@ -36,7 +37,7 @@ struct Body<'a> {
     module: &'a str,
     linkage: &'static str,
     entries: Option<Amount>,
-    untouched: Option<&'static str>,
+    untouched: Option<Remark>,
     inlined: Vec<Inlined>,
     blocks: Vec<BlockData>,
     edges: Vec<EdgeData>,
@@ -125,10 +126,10 @@ pub(super) fn write(pages: &Pages<'_>, numbering: &Numbering<'_>, add: &mut Add<
     Ok(())
 }
 
-/// Sentences on why a function is not vouched for.
-fn doubts(function: &FunctionSummary) -> Vec<&'static str> {
-    let failed = function.failed.then_some("its counts contradict their plan");
-    function.flaws.iter().map(|&flaw| flaw_reason(flaw)).chain(failed).collect()
+/// Why a function is not vouched for.
+fn doubts(function: &FunctionSummary) -> Vec<Remark> {
+    let failed = function.failed.then(|| Remark::without_code("its counts contradict their plan"));
+    function.flaws.iter().map(|&of| flaw(of)).chain(failed).collect()
 }
 
 /// Who calls whom.
@@ -232,7 +233,7 @@ impl<'p> Callers<'p> {
                 Linkage::Copy => "copy",
             },
             entries: body.profile.map(|profile| profile.entries.into()),
-            untouched: facts.untouched.map(untouched_reason),
+            untouched: facts.untouched.map(untouched),
             inlined: inlined.collect(),
             blocks: blocks.collect(),
             edges: edges.collect(),

@@ -6,10 +6,12 @@ use super::files::FileTotals;
 use super::functions::PER_SCRIPT;
 use super::hot_loops::LoopRow;
 use super::numbering::Numbering;
+use super::remarks::{self, Explanations, Remark};
 use super::trace::Ends;
 use crate::functions::FunctionSummary;
 use crate::method::totals;
 use crate::unit::Unit;
+use cotree_core::profile::Flaw;
 use serde::Serialize;
 
 /// The most loops that the overview has.
@@ -31,6 +33,8 @@ pub(super) struct Index<'a> {
     paths: Option<u64>,
     /// How the threads of a trace ended, if there is one.
     trace: Option<&'a Ends>,
+    /// What codes mean.
+    explanations: Explanations,
     /// The profile that this one is compared with.
     before: Option<&'a str>,
 }
@@ -40,11 +44,11 @@ struct UnitData<'a> {
     name: &'a str,
     method: &'static str,
     exact: bool,
-    notes: Vec<String>,
+    notes: Vec<Remark>,
     /// Names, amounts and remarks.
     totals: Vec<(String, Amount, String)>,
     /// Why functions are not vouched for, and how many these are.
-    doubts: Vec<(&'static str, u64)>,
+    doubts: Vec<(Remark, u64)>,
 }
 
 #[derive(Serialize)]
@@ -54,6 +58,8 @@ struct Files<'a> {
     lines: Vec<u32>,
     ran: Vec<u32>,
     cost: Vec<Amount>,
+    /// Those that are not what was built, and why.
+    faults: Vec<(usize, &'static str)>,
 }
 
 #[derive(Default, Serialize)]
@@ -115,6 +121,7 @@ pub(super) fn of<'a>(
             lines: files.iter().map(|file| file.lines).collect(),
             ran: files.iter().map(|file| file.ran).collect(),
             cost: files.iter().map(|file| Amount(file.cost)).collect(),
+            faults: files.iter().enumerate().filter_map(|(number, file)| Some((number, file.fault?))).collect(),
         },
         functions,
         per_script: PER_SCRIPT,
@@ -122,6 +129,7 @@ pub(super) fn of<'a>(
         loops: &loops[..loops.len().min(MOST_LOOPS)],
         paths,
         trace,
+        explanations: remarks::explanations(),
         before: pages.before.as_ref().map(|before| before.name.as_str()),
     }
 }
@@ -163,19 +171,19 @@ fn unit_of<'a>(unit: &'a Unit<'_>, number: usize, numbering: &Numbering<'_>) -> 
         totals.clear();
     }
     totals.push(row(name, Amount(total), remark));
-    let mut doubts: Vec<(&'static str, u64)> = Vec::new();
-    for reason in measured().flat_map(|f| f.own_flaws.iter().map(|&flaw| crate::unit::flaw_reason(flaw))) {
-        match doubts.iter_mut().find(|(known, _)| *known == reason) {
+    let mut doubts: Vec<(Flaw, u64)> = Vec::new();
+    for &flaw in measured().flat_map(|f| &f.own_flaws) {
+        match doubts.iter_mut().find(|(known, _)| *known == flaw) {
             Some((_, functions)) => *functions += 1,
-            None => doubts.push((reason, 1)),
+            None => doubts.push((flaw, 1)),
         }
     }
     UnitData {
         name: &unit.map.program.name,
         method: unit.profile.method.method().title(),
         exact: unit.profile.exact(),
-        notes: unit.profile.notes.iter().map(ToString::to_string).collect(),
+        notes: unit.profile.notes.iter().map(remarks::note).collect(),
         totals,
-        doubts,
+        doubts: doubts.into_iter().map(|(flaw, functions)| (remarks::flaw(flaw), functions)).collect(),
     }
 }

@@ -26,6 +26,7 @@ mod hot_loops;
 mod index;
 mod numbering;
 mod paths;
+mod remarks;
 mod trace;
 
 pub use content::{Before, Pages, TraceContent};

@@ -1,11 +1,12 @@
 //! `cotree html`: pages that show a whole profile in a browser; `cotree open` writes and opens them.
 
 use super::coverage_html::Ran;
+use super::edited::Edited;
 use super::input::{Binaries, Input, Loaded, Reader, load_with};
 use super::output::answer;
 use super::sources::{FileSources, SourceArgs};
 use super::vouched::Vouched;
-use super::{browser, diff, edited, into_report, trace};
+use super::{browser, diff, into_report, trace};
 use crate::{folder, progress};
 use clap::{Args, ValueHint};
 use cotree_core::method::Method;
@@ -24,8 +25,12 @@ const FOLDER: &str = "cotree-html";
 /// What the pages show.
 #[derive(Args, Debug)]
 struct Shown {
+    /// Profiles, and folders of profiles, of which several are added up [default: the newest *.cotree in the current
+    /// directory]
+    #[arg(value_name = "PROFILE")]
+    profiles: Vec<PathBuf>,
     #[command(flatten)]
-    input: Input,
+    binaries: Binaries,
     /// Show what differs from this profile, or folder of profiles
     #[arg(long, value_name = "PROFILE")]
     against: Option<PathBuf>,
@@ -83,12 +88,17 @@ pub fn open(args: &OpenArgs) -> Result<()> {
 impl Shown {
     /// Writes the pages into the folder that is chosen for the profile, and returns the page to begin with.
     fn write(&self, folder: impl FnOnce(&Path) -> PathBuf) -> Result<PathBuf> {
-        let loaded = self.input.load_with(Reader::Person, &self.sources)?;
-        edited::note(loaded.binaries(), None);
+        let loaded = self.load()?;
+        let mut edited = Edited::default();
+        edited.add(loaded.binaries());
+        edited.note(|_| true);
         self.vouched.check(loaded.recovered())?;
         let names = if self.no_demangle { Names::Raw } else { Names::Demangled };
         let mut ran = Ran::default();
-        ran.profiles.push(loaded.path().to_owned());
+        match self.profiles[..] {
+            [] => ran.profiles.push(loaded.path().to_owned()),
+            _ => ran.profiles.extend(self.profiles.iter().cloned()),
+        }
         loaded.recovered().iter().for_each(|recovery| ran.add(recovery));
         let folder = folder(loaded.path());
         let mut new = NewFolder::create(&folder)
@@ -98,11 +108,10 @@ impl Shown {
             diff::of_one_method(before, &loaded)?;
         }
         let units_before = before.as_ref().map(diff::units).transpose()?;
-        let binaries = &self.input.binaries.binaries;
-        let file = folder::open(loaded.path(), binaries)?;
+        let binaries = &self.binaries.binaries;
         let traces = match loaded.recovered() {
-            [(_, profile)] if profile.method.method() == Method::Trace && file.kind == ProfileFormat::Raw => {
-                Some(trace::open(&file, binaries, Reader::Person)?)
+            [(_, profile)] if profile.method.method() == Method::Trace && loaded.kind() == ProfileFormat::Raw => {
+                Some(trace::open(&folder::open(loaded.path(), binaries)?, binaries, Reader::Person)?)
             }
             _ => None,
         };
@@ -119,7 +128,8 @@ impl Shown {
             let trace = trace.map(|(traced, rows)| TraceContent { traced, rows, steps: self.trace_blocks });
             let before = before.as_ref().zip(units_before.as_deref());
             let before = before.map(|(loaded, units)| Before { units, name: loaded.path().display().to_string() });
-            let pages = Pages { costs, names, sources: &FileSources::default(), facts, before, trace };
+            let sources = &FileSources::default();
+            let pages = Pages { costs, names, sources, fault: &|path| edited.fault(path), facts, before, trace };
             let writing = progress::phase("writing pages");
             let mut put = |path: &str, content: &str| {
                 writing.step();
@@ -133,6 +143,18 @@ impl Shown {
         let page = folder.join(PAGE);
         answer(format_args!("{}", page.display()))?;
         Ok(page)
+    }
+
+    /// Loads what is shown.
+    fn load(&self) -> Result<Loaded> {
+        let (profile, binaries) = match &self.profiles[..] {
+            several @ [_, _, ..] => {
+                let sum = folder::open_several(several, &self.binaries.binaries)?;
+                return load_with(&sum, &self.binaries, Reader::Person, &self.sources);
+            }
+            one => (one.first().cloned(), self.binaries.clone()),
+        };
+        Input { profile, binaries }.load_with(Reader::Person, &self.sources)
     }
 
     /// Loads the profile that is compared with.

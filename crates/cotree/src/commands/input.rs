@@ -146,7 +146,12 @@ impl Loaded {
         &self.recovered
     }
 
-    /// Where the profile is: a file, or a folder of profiles.
+    /// Whether the profile is of one run or a sum.
+    pub fn kind(&self) -> ProfileFormat {
+        self.kind
+    }
+
+    /// Where the profile is, or the folder or first of several profiles that were added up.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -168,6 +168,10 @@ fn pages_are_opened() {
     assert_eq!(open("open -o here runs"), "here/index.html\n");
     let opened = fs::read_to_string(project.path("opened")).expect("pages");
     assert_eq!(opened, "cotree-html/index.html\nruns/cotree-html/index.html\nhere/index.html\n");
+    // A command of $BROWSER says where the page stands.
+    let own = format!("absent:{} file=%s --new", project.path("browser").display());
+    succeed(project.cotree("open -o here runs").env("BROWSER", own));
+    assert!(fs::read_to_string(project.path("opened")).expect("pages").ends_with("\nfile=here/index.html\n"));
     assert!(project.path("cotree-html/data/index.js").exists());
 
     fs::write(project.path("cotree-html/mine"), "").expect("a file");
@@ -254,4 +258,50 @@ fn pages_compare_two_runs() {
     project.ok("--profile calls c++ -O1 -g -o p p.cc");
     succeed(project.command(project.path("p")).env("COTREE_FILE", "calls.cotree"));
     assert!(project.fails("html -o pages --against calls.cotree other.cotree").contains("compare two of one method"));
+}
+
+/// Several profiles are added up; sources that were edited are told, and codes are explained.
+#[test]
+fn pages_of_several_runs_tell_what_is_amiss() {
+    let project = Project::new(&[("p.cc", PROGRAM)]);
+    project.ok("c++ -O1 -g -o p p.cc");
+    for profile in ["a.cotree", "b.cotree", "more/c.cotree"] {
+        succeed(project.command(project.path("p")).env("COTREE_FILE", profile));
+    }
+    project.ok("merge -o sum.cotree a.cotree");
+    project.ok("html -o pages sum.cotree b.cotree more");
+    let index = data(&project, "index");
+    let of = |index: &Value, name: &str| {
+        let names = index["functions"]["name"].as_array().expect("names");
+        names.iter().position(|own| own == name).expect("a function")
+    };
+    assert_eq!(index["functions"]["entries"][of(&index, "main")], 3);
+    let facts = index["facts"].to_string();
+    assert!(
+        facts.contains("b.cotree") && facts.contains("sum.cotree") && facts.contains("[\"Runs\",\"3\"]"),
+        "{facts}"
+    );
+    assert_eq!(index["files"]["faults"], json!([]));
+
+    fs::write(project.path("p.cc"), format!("// edited\n{PROGRAM}")).expect("a file");
+    project.ok("html -o pages a.cotree");
+    let index = data(&project, "index");
+    let (file, why) = (&index["files"]["faults"][0][0], &index["files"]["faults"][0][1]);
+    assert!(why.as_str().is_some_and(|why| why.contains("it")), "{why}");
+    assert_eq!(data(&project, &format!("files/{file}"))["fault"], *why);
+
+    let killed = "#include <signal.h>\n\
+        __attribute__((noinline)) static int deep(int n) { if (n > 3) raise(SIGKILL); return n + 1; }\n\
+        int main(void) { int n = 0; for (int i = 0; i < 9; i++) n += deep(i); return n; }\n";
+    fs::write(project.path("k.c"), killed).expect("a file");
+    project.ok("cc -O1 -o k k.c");
+    let run = project.command("sh").args(["-c", "COTREE_FILE=k.cotree ./k; mv k.cotree.*.live k.live"]).output();
+    run.expect("it starts");
+    project.ok("html -o pages k.live");
+    let index = data(&project, "index");
+    let unit = &index["units"][0];
+    for remark in [&unit["notes"][0], &unit["doubts"][0][0], &data(&project, "functions/0")[0]["doubts"][0]] {
+        let code = remark[1].as_str().expect("a code");
+        assert_eq!(index["explanations"][code].as_array().map(Vec::len), Some(3), "{remark}");
+    }
 }
