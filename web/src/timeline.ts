@@ -210,6 +210,9 @@ export function timeline(trace: TraceIndex, code: Code, go: (clock: number) => v
     const { boxes: found, chunks } = collect(part);
     boxes = found;
     clamp();
+    // Deep activations are drawn where single steps are seen; elsewhere the deepest that are drawn stand for them.
+    const drawn = found.reduce((most, box) => Math.max(most, box.depth + 1), 0);
+    if (drawn > 0 && drawn <= top) top = Math.max(0, drawn - rows());
     const [w, tall] = [width(), AXIS + rows() * ROW];
     const ratio = devicePixelRatio || 1;
     canvas.style.height = `${tall}px`;

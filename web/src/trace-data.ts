@@ -63,6 +63,9 @@ interface RawChunk {
   block: number[];
   began: number[];
   from: number[];
+  /// How many activations of a deep stack are not listed, and how many of those that are come before them.
+  skipped: number;
+  outer: number;
   steps: number[];
 }
 
@@ -141,9 +144,12 @@ function decode(number: number, raw: RawChunk): Chunk {
     activations: [],
   };
   const stack: { activation: number; block: number }[] = [];
+  let skipped = raw.skipped;
+  /// How deep the stack is, with what is not listed of it.
+  const deep = () => stack.length + (stack.length > raw.outer ? skipped : 0);
   const begin = (fn: number, start: number) => {
     stack.push({ activation: chunk.activations.length, block: -1 });
-    chunk.activations.push({ function: fn, depth: stack.length - 1, start, end: null });
+    chunk.activations.push({ function: fn, depth: deep() - 1, start, end: null });
   };
   raw.function.forEach((fn, at) => {
     begin(fn, raw.began[at] ?? 0);
@@ -166,7 +172,10 @@ function decode(number: number, raw: RawChunk): Chunk {
     } else if (kind === STEP.begin || kind === STEP.revive) begin(value, clock);
     else if (kind === STEP.leave || kind === STEP.abandon) end();
     else if (kind === STEP.certain) certain = value;
-    else if (kind === STEP.mark && value === 0) while (stack.length > 0) end();
+    else if (kind === STEP.mark && value === 0) {
+      while (stack.length > 0) end();
+      skipped = 0;
+    }
     const now = stack.at(-1);
     chunk.kind[at] = kind;
     chunk.value[at] = value;
@@ -174,13 +183,13 @@ function decode(number: number, raw: RawChunk): Chunk {
     chunk.block[at] = Math.max(block, raw.first);
     chunk.function[at] = now ? (chunk.activations[now.activation]?.function ?? -1) : -1;
     chunk.inside[at] = now ? now.block : -1;
-    chunk.depth[at] = stack.length;
+    chunk.depth[at] = deep();
     chunk.certain[at] = certain;
   }
   return chunk;
 }
 
-/// What is under way behind a step, outermost first.
+/// What is under way behind a step, outermost first, as far as it is listed.
 export function stackAt(chunk: Chunk, step: number): Frame[] {
   const { raw } = chunk;
   const stack: Frame[] = raw.function.map((fn, at) => ({ function: fn, block: raw.block[at] ?? -1, segment: 0, from: raw.from[at] ?? 0 }));

@@ -284,7 +284,7 @@ export async function tracePage(index: Index, whole: Amount, where: string[]): P
     const stack = stackAt(chunk, step);
     await Promise.all([...stack.slice(0, FRAMES), ...stack.slice(-FRAMES)].map((frame) => code.load(frame.function)));
     const frames = stack.map((frame, depth) => ({ ...frame, depth }));
-    const hidden = frames.length - 2 * FRAMES;
+    const hidden = Math.max(frames.length, chunk.depth[step] ?? 0) - 2 * FRAMES;
     const shown = hidden > 0 ? [...frames.slice(0, FRAMES), ...frames.slice(-FRAMES)] : frames;
     const texts = await Promise.all(
       shown.map(async (frame) => {

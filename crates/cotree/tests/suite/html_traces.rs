@@ -67,7 +67,11 @@ struct Shown {
 
 impl Shown {
     fn new(options: &str) -> Self {
-        let project = Project::new(&[("p.cc", PROGRAM)]);
+        Self::of(PROGRAM, options)
+    }
+
+    fn of(program: &str, options: &str) -> Self {
+        let project = Project::new(&[("p.cc", program)]);
         project.ok("--profile trace c++ -O1 -g -pthread -o p p.cc");
         succeed(project.command(project.path("p")).env("COTREE_FILE", "p.cotree"));
         project.ok(&format!("html -o pages --no-demangle {options} p.cotree"));
@@ -98,6 +102,7 @@ impl Shown {
             let blocks = numbers(&chunk, "block");
             let mut stack: Vec<(i64, i64)> = numbers(&chunk, "function").into_iter().zip(blocks).collect();
             let mut certain = chunk["certain"].as_bool().expect("whether it is certain");
+            let (outer, mut skipped) = (number(&chunk["outer"]), number(&chunk["skipped"]));
             for step in numbers(&chunk, "steps").chunks(2) {
                 let (kind, value) = (step[0] % 16, step[0] / 16);
                 let segment = match kind {
@@ -121,6 +126,7 @@ impl Shown {
                     8 => {
                         if value == 0 {
                             stack.clear();
+                            skipped = 0;
                         }
                         None
                     }
@@ -132,11 +138,13 @@ impl Shown {
                 let details =
                     details.entry(script).or_insert_with(|| data(&self.project, &format!("functions/{script}")));
                 let block = &details[function % per_script]["bodies"][place]["blocks"][block as usize];
+                let listed = stack.len() as u64;
+                let depth = listed + if listed > outer { skipped } else { 0 } - 1;
                 let mut last = None;
                 for line in list(block, "lines").iter().filter(|line| line[4].as_i64() == Some(segment)) {
                     let at = (number(&line[0]), number(&line[1]));
                     if last.replace(at) != Some(at) {
-                        found.push((name.clone(), at.1, stack.len() as u64 - 1, certain));
+                        found.push((name.clone(), at.1, depth, certain));
                     }
                 }
             }
@@ -177,6 +185,29 @@ fn steps_are_what_the_trace_tells() {
     let last = few.lines(few.parts()[0]);
     assert!(last.len() >= 1000 && last.len() < all.len() / 2, "{} of {}", last.len(), all.len());
     assert_eq!(last.last(), all.last());
+}
+
+/// Chunks list as much of a deep stack as they need: with all of it in each, pages of endless recursion have gigabytes.
+#[test]
+fn chunks_of_deep_stacks_are_small() {
+    let program = "#include <cstdio>\n\
+        __attribute__((noinline)) static int leaf(int n) { return n % 7; }\n\
+        __attribute__((noinline)) static long deep(int n) {\n  \
+          long sum = leaf(n);\n  \
+          if (n > 0) sum += deep(n - 1);\n  \
+          return n % 50000 == 7 ? sum + leaf(n) + leaf(n + 1) : sum;\n}\n\
+        __attribute__((noinline)) static long twice(int n) { return deep(n) + leaf(n); }\n\
+        int main() {\n  std::printf(\"%ld\\n\", twice(60000) + twice(50010));\n}\n";
+    let shown = Shown::of(program, "");
+    let parts = shown.parts();
+    let (found, expected) = (shown.lines(parts[0]), told(&shown.project, 1));
+    let differs = found.iter().zip(&expected).position(|(found, expected)| found != expected);
+    assert_eq!(differs.map(|at| (&found[at], &expected[at])), None);
+    assert_eq!(found.len(), expected.len());
+    let chunks = parts[0]["chunks"][1].as_array().expect("clocks").len();
+    let chunk = |at: usize| data(&shown.project, &format!("trace/steps/{}/{at}", parts[0]["number"]));
+    let skipped: Vec<u64> = (0..chunks).map(|at| number(&chunk(at)["skipped"])).collect();
+    assert!(skipped.iter().any(|&skipped| skipped > 10_000), "{skipped:?}");
 }
 
 /// An activation, or several: depth, beginning, end, and how many.

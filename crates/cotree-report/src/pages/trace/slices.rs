@@ -20,7 +20,7 @@ pub(super) const TILE: u64 = 4096;
 /// More resolutions than any clock needs: the last tile spans 2^62 instructions.
 const LEVELS: u32 = 21;
 /// Deeper activations are not shown.
-const DEEPEST: usize = 1000;
+pub(super) const DEEPEST: usize = 1000;
 
 /// One activation, or several that are shown as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,12 +1,15 @@
 //! The steps of an execution: blocks, parts of blocks between calls, and activations, in chunks.
 //!
 //! A chunk has the activations that are under way at its beginning, so that it can be shown without those before it.
+//! Of a deep stack these are the outermost ones, and those that the chunk comes back to: else chunks of endless
+//! recursion would be as large as the stack, each of them.
 //! Steps are pairs of numbers: what happens (a value times 16, and one of the kinds below), and how many instructions
 //! have run since the step before.
 //!
 //! What runs is told by *segments*: each block has one before its first call and one behind each call. Segments of all
 //! functions are numbered through, so that a chunk can list those that ran in it.
 
+use super::slices::DEEPEST;
 use super::stack::Stack;
 use crate::pages::data::{Add, script};
 use cotree_core::facts::Function;
@@ -19,6 +22,9 @@ use std::io;
 pub(super) const CHUNK: u64 = 1 << 16;
 /// How many chunks one script lists the segments of.
 pub(super) const GROUP: usize = 32;
+
+/// How many activations are listed below the innermost ones that a chunk comes back to.
+const BELOW: usize = 64;
 
 /// The innermost activation enters a block, whose first segment runs.
 const BLOCK: u64 = 0;
@@ -105,7 +111,30 @@ struct Chunk {
     began: Vec<u64>,
     /// The number of an activation's first block.
     from: Vec<u64>,
+    /// How many activations are not listed, and how many of those that are come before them.
+    skipped: usize,
+    outer: usize,
     steps: Vec<u64>,
+}
+
+impl Chunk {
+    fn depth(&self) -> usize {
+        self.function.len()
+    }
+
+    /// Leaves out the activations that are neither among the outermost ones nor near the `lowest` that the chunk comes
+    /// back to.
+    fn skip(&mut self, lowest: usize) {
+        let end = lowest.saturating_sub(BELOW);
+        if end <= DEEPEST {
+            return;
+        }
+        (self.outer, self.skipped) = (DEEPEST, end - DEEPEST);
+        self.function.drain(DEEPEST..end);
+        self.block.drain(DEEPEST..end);
+        self.began.drain(DEEPEST..end);
+        self.from.drain(DEEPEST..end);
+    }
 }
 
 /// Makes the chunks of a part.
@@ -119,6 +148,9 @@ pub(super) struct Steps<'s> {
     /// The chunk that is being made, once one is.
     current: Option<u64>,
     chunk: Chunk,
+    /// How deep the stack is that the chunk began with, and how deep it was at least. `None`: it has been told anew.
+    depth: Option<usize>,
+    lowest: usize,
     certain: bool,
     /// What the clock said at the last step.
     last: u64,
@@ -143,6 +175,8 @@ impl<'s> Steps<'s> {
             wanted: survey.blocks.saturating_sub(most) / CHUNK,
             current: None,
             chunk: Chunk::default(),
+            depth: None,
+            lowest: 0,
             certain: true,
             last: 0,
             clocks: Vec::new(),
@@ -170,8 +204,18 @@ impl<'s> Steps<'s> {
             chunk.began.push(activation.clock);
             chunk.from.push(activation.first);
         }
+        self.depth = Some(chunk.depth());
+        self.lowest = chunk.depth();
         self.chunk = chunk;
         Ok(())
+    }
+
+    /// The stack grows, or shrinks, by an activation.
+    fn deeper(&mut self, more: bool) {
+        if let Some(depth) = &mut self.depth {
+            *depth = if more { *depth + 1 } else { depth.saturating_sub(1) };
+            self.lowest = self.lowest.min(*depth);
+        }
     }
 
     fn step(&mut self, kind: u64, value: u64, now: u64) {
@@ -199,10 +243,12 @@ impl<'s> Steps<'s> {
     }
 
     pub(super) fn begin(&mut self, function: FunctionId, now: u64) {
+        self.deeper(true);
         self.step(BEGIN, function.0.into(), now);
     }
 
     pub(super) fn revive(&mut self, function: FunctionId, now: u64) {
+        self.deeper(true);
         self.step(REVIVE, function.0.into(), now);
     }
 
@@ -211,14 +257,19 @@ impl<'s> Steps<'s> {
     }
 
     pub(super) fn leave(&mut self, now: u64) {
+        self.deeper(false);
         self.step(LEAVE, 0, now);
     }
 
     pub(super) fn abandon(&mut self, now: u64) {
+        self.deeper(false);
         self.step(ABANDON, 0, now);
     }
 
     pub(super) fn mark(&mut self, mark: u64, now: u64) {
+        if mark == RESTARTED {
+            self.depth = None;
+        }
         self.step(MARK, mark, now);
     }
 
@@ -236,6 +287,7 @@ impl<'s> Steps<'s> {
     fn write(&mut self, add: &mut Add<'_>) -> io::Result<()> {
         let Some(current) = self.current else { return Ok(()) };
         let name = format!("trace/steps/{}/{current}", self.part);
+        self.chunk.skip(self.lowest);
         add(name.clone(), script(&name, &self.chunk)?)?;
         let mut ran = std::mem::take(&mut self.ran);
         ran.sort_unstable();
