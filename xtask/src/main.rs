@@ -30,6 +30,7 @@ mod packaged;
 mod packages;
 mod pages;
 mod programs;
+mod progress;
 mod projects;
 mod real;
 mod report_pages;

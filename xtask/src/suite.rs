@@ -2,6 +2,7 @@
 
 use crate::deadline::{self, CASE};
 use crate::journal::Journal;
+use crate::progress::Progress;
 use anyhow::Result;
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -88,6 +89,7 @@ impl Suite {
 
     /// Runs all that wait.
     pub fn run(&mut self) {
+        let progress = Mutex::new(Progress::new(self.waiting.len()));
         let waiting = Mutex::new(std::mem::take(&mut self.waiting));
         let suite = Mutex::new(self);
         let workers = std::thread::available_parallelism().map_or(2, usize::from);
@@ -98,11 +100,13 @@ impl Suite {
                         let Some((name, body)) = waiting.lock().expect("no case panics here").pop_front() else {
                             break;
                         };
+                        progress.lock().expect("drawing doesn't panic").begin(&name);
                         let start = Instant::now();
                         let run = || deadline::within(CASE, body);
                         let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
                         let result = caught.unwrap_or_else(|_| Err(anyhow::anyhow!("the test itself panicked")));
-                        suite.lock().expect("telling doesn't panic").tell(&name, start, result);
+                        let tell = || suite.lock().expect("telling doesn't panic").tell(&name, start, result);
+                        progress.lock().expect("drawing doesn't panic").end(&name, tell);
                     }
                 });
             }

@@ -58,7 +58,7 @@ struct Files<'a> {
     lines: Vec<u32>,
     ran: Vec<u32>,
     cost: Vec<Amount>,
-    /// Those that are not what was built, and why.
+    /// Numbers of files that are not what was built, and why.
     faults: Vec<(usize, &'static str)>,
 }
 
