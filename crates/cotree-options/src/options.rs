@@ -253,7 +253,7 @@ pub(crate) const OF_METHODS: &[OfMethods<BuildOptions>] = &[
     },
     OfMethods::counts("path-array", |o| o.path_array.is_some(), of_paths, "is about path profiles"),
     OfMethods::counts("path-limit", |o| o.path_limit.is_some(), of_paths, "is about path profiles"),
-    OfMethods::counts("fault-paths", |o| o.fault_paths == Some(true), of_paths, "is about path profiles"),
+    OfMethods::counts("fault-paths", |o| o.fault_paths == Some(true), of_all_paths, "is about path profiles"),
     OfMethods::counts(
         "event-placement",
         |o| o.event_placement == Some(EventPlacement::Blocks),
@@ -265,6 +265,10 @@ pub(crate) const OF_METHODS: &[OfMethods<BuildOptions>] = &[
 
 fn of_paths(entry: &Entry) -> bool {
     matches!(entry.family, Family::Paths(_))
+}
+
+fn of_all_paths(entry: &Entry) -> bool {
+    matches!(entry.family, Family::Paths(_) | Family::Ipath(_))
 }
 
 fn of_events(entry: &Entry) -> bool {

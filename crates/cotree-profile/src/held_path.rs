@@ -2,15 +2,17 @@
 //! ([`crate::path_notes`]) and what was in registers and on the stack.
 //!
 //! Debug information of optimised code can be wrong about variables, where instructions have moved or were merged. So
-//! the path is believed only where the variable says the very block that the line table says of the instruction.
+//! the path is believed only where the variables say the very stretch that the line table says of the instruction.
 
-use crate::path_notes::{self, ADDRESS_SHIFT, Note, REGISTER};
+use crate::path_notes::{
+    self, ADDRESS_SHIFT, COMPLETIONS, COMPLETIONS_REGISTER, FACTOR, FACTOR_REGISTER, HIGH_SHIFT, Note, REGISTER,
+};
 use addr2line::gimli::{
     AttributeValue, DW_AT_abstract_origin, DW_AT_const_value, DW_AT_frame_base, DW_AT_location, DW_AT_name,
     DebuggingInformationEntry, Dwarf, EndianSlice, EvaluationResult, Expression, Location, RunTimeEndian, Unit,
     UnitOffset, Value, constants,
 };
-use cotree_core::ids::{Block, FunctionId};
+use cotree_core::ids::FunctionId;
 use cotree_rt::layout::{COUNTERS_ADDRESS, FIRST_ADDRESS, MACHINE_REGISTER, StackEntry};
 
 type Reader<'a> = EndianSlice<'a, RunTimeEndian>;
@@ -26,9 +28,9 @@ const REGISTERS: u64 = 16;
 pub struct HeldPath {
     /// The function that was profiled, which may have been inlined.
     pub function: FunctionId,
-    /// The block.
-    pub block: Block,
-    /// The number of the beginning of the path that ends with the block; `None` where the path has been counted.
+    /// The number of the stretch among those of the function ([`cotree_core::facts::stretches`]).
+    pub stretch: usize,
+    /// The number of the beginning of the path that ends with the stretch; `None` where the path has been counted.
     pub beginning: Option<u64>,
 }
 
@@ -108,6 +110,14 @@ fn in_unit(
             return None;
         }
         let evaluator = Evaluator { dwarf, unit, address, machine, frame_base };
+        let stretch = usize::try_from(block.checked_sub(first)?).ok()?;
+        let named = |wanted: &str| variable(&|name| name == wanted).map(|(at, _)| *at);
+        if named(&path_notes::high(name)).is_some() {
+            match (Halves { evaluator, named: &named, block }).number(name)? {
+                Some(number) => return Some(HeldPath { function, stretch, beginning: Some(number) }),
+                None => continue,
+            }
+        }
         let Some(mut value) = evaluator.variable(*at) else { continue };
         let register = variable(&|name| name == REGISTER);
         if let (Some((Note::Register(_), _)), Some((at, _))) = (Note::unpack(value), register) {
@@ -125,10 +135,68 @@ fn in_unit(
             Note::Known(number) => Some(number),
             Note::Counted => None,
         };
-        let block = Block::new(usize::try_from(block.checked_sub(first)?).ok()?);
-        return Some(HeldPath { function, block, beginning });
+        return Some(HeldPath { function, stretch, beginning });
     }
     None
+}
+
+/// Notes of numbers in two halves.
+struct Halves<'e, 'a, 'u> {
+    evaluator: Evaluator<'a, 'u>,
+    /// The variable of a name, if there is one.
+    named: &'e dyn Fn(&str) -> Option<UnitOffset>,
+    /// The stretch that the line table says.
+    block: u32,
+}
+
+impl Halves<'_, '_, '_> {
+    /// The number of the path, by the name of its variable; within, `None` where notes are of another stretch.
+    #[allow(clippy::option_option, reason = "the outer one is for what makes no sense")]
+    fn number(&self, name: &str) -> Option<Option<u64>> {
+        let Some((sum, needs_registers)) = self.noted(name)? else { return Some(None) };
+        if !needs_registers {
+            return Some(Some(sum));
+        }
+        let sum = self.and_register(sum, REGISTER)?;
+        let Some(Some((factor, _))) = self.noted(FACTOR) else {
+            return Some((self.named)(FACTOR).is_none().then_some(sum));
+        };
+        let factor = self.and_register(factor, FACTOR_REGISTER)?;
+        let completions = match (self.named)(COMPLETIONS_REGISTER) {
+            Some(at) => self.evaluator.variable(at)?,
+            None => match self.noted(COMPLETIONS)? {
+                Some((completions, _)) => completions,
+                None => return Some(None),
+            },
+        };
+        Some(Some(sum.wrapping_add(factor.wrapping_mul(completions))))
+    }
+
+    /// The number in the two halves of a note, and whether a register belongs to it.
+    #[allow(clippy::option_option, reason = "the outer one is for what makes no sense")]
+    fn noted(&self, name: &str) -> Option<Option<(u64, bool)>> {
+        let half = |name: &str| Note::unpack(self.evaluator.variable((self.named)(name)?)?);
+        let (Some((low, first)), Some((high, second))) = (half(name), half(&path_notes::high(name))) else {
+            return Some(None);
+        };
+        if first != self.block || second != self.block {
+            return Some(None);
+        }
+        let number = low.number() | high.number() << HIGH_SHIFT;
+        match (low, high) {
+            (Note::Known(_), Note::Known(_)) => Some(Some((number, false))),
+            (Note::Register(_), Note::Register(_)) => Some(Some((number, true))),
+            _ => None,
+        }
+    }
+
+    /// A number with the register that belongs to it, in functions that are compiled as they are written.
+    fn and_register(&self, number: u64, register: &str) -> Option<u64> {
+        match (self.named)(register) {
+            Some(at) => Some(number.wrapping_add(self.evaluator.variable(at)?)),
+            None => Some(number),
+        }
+    }
 }
 
 /// The functions that the instruction is in, outermost first, and the frame base of the outermost one.

@@ -1,27 +1,43 @@
 //! Notes in a binary's debug information of where a program is, and on which path: what the build writes, and a reader
 //! finds after a fault ([`crate::held_path`]).
 //!
-//! The blocks of all functions of a unit are numbered. Where an instruction is of one block, the discriminator of its
-//! row in the line table says of which. A variable of each function, whose name says the function and the number of its
-//! first block, has this value in a block (modulo 2⁶⁴):
+//! The stretches of all functions of a unit ([`cotree_core::facts::stretches`]) are numbered. Where an instruction is of
+//! one stretch, the discriminator of its row in the line table says of which; where paths change in no block, its number
+//! is that of the block's first stretch. A variable of each function, whose name says the function and the number of its
+//! first stretch, has this value in a stretch (modulo 2⁶⁴):
 //!
 //! | bits | what |
 //! | ---: | --- |
-//! | 0–23 | the number of the block |
+//! | 0–23 | the number of the stretch |
 //! | 24–25 | the kind of [`Note`] |
 //! | 26–63 | a number: that of the path up to the block, or what the path register has to be added to |
 //!
-//! In functions that are compiled as they are written the variable is a constant in each block, and another one,
+//! In functions that are compiled as they are written the variable is a constant in each stretch, and another one,
 //! [`REGISTER`], is the path register. In others the register has been added.
+//!
+//! Paths across functions have numbers of 64 bits. The variable has the lower 38 of them, and another one, [`high()`],
+//! in the same manner the upper 26. Where callers say with which path they call, that is a sum alone: the number is the
+//! sum and a product of [`FACTOR`] and [`COMPLETIONS`], which are told likewise, with [`FACTOR_REGISTER`] and
+//! [`COMPLETIONS_REGISTER`] in functions that are compiled as they are written.
 
 use cotree_core::ids::FunctionId;
 
-/// At most this many blocks of a unit have numbers.
+/// At most this many stretches of a unit have numbers.
 pub const MOST_BLOCKS: u32 = 1 << 24;
 /// Path numbers from this one on are not noted.
 pub const MOST_PATHS: u64 = 1 << 37;
 /// The name of the variable that is the path register.
 pub const REGISTER: &str = "__cotree_path_register";
+/// The name of the variable that is a factor of the number of a path across functions.
+pub const FACTOR: &str = "__cotree_path_factor";
+/// The name of the variable that is the register of [`FACTOR`].
+pub const FACTOR_REGISTER: &str = "__cotree_path_factor_register";
+/// The name of the variable that is the other factor.
+pub const COMPLETIONS: &str = "__cotree_path_completions";
+/// The name of the variable that is the register of [`COMPLETIONS`].
+pub const COMPLETIONS_REGISTER: &str = "__cotree_path_completions_register";
+/// How many bits of a number are in the lower half.
+pub const HIGH_SHIFT: u32 = 64 - NUMBER_SHIFT;
 /// A register that holds a number is shifted left by so much before it is added.
 pub const NUMBER_SHIFT: u32 = 26;
 /// A register that holds the address of a word of 8 bytes is shifted left by so much.
@@ -43,6 +59,26 @@ pub enum Note {
 }
 
 impl Note {
+    /// The number that is noted.
+    #[must_use]
+    pub const fn number(self) -> u64 {
+        match self {
+            Self::Register(plus) => plus.cast_unsigned(),
+            Self::Known(number) => number,
+            Self::Counted => 0,
+        }
+    }
+
+    /// A note of this kind with another number.
+    #[must_use]
+    pub const fn with(self, number: u64) -> Self {
+        match self {
+            Self::Register(_) => Self::Register(number.cast_signed()),
+            Self::Known(_) => Self::Known(number),
+            Self::Counted => Self::Counted,
+        }
+    }
+
     /// The value of the variable in the block with this number.
     #[must_use]
     pub fn pack(self, block: u32) -> u64 {
@@ -85,6 +121,12 @@ pub fn block_of(discriminator: u64) -> Option<u32> {
 #[must_use]
 pub fn name(function: FunctionId, first_block: u32, shift: u32) -> String {
     format!("{PREFIX}{}_{first_block}_{shift}", function.0)
+}
+
+/// The name of the variable that has the upper half of another one's number.
+#[must_use]
+pub fn high(name: &str) -> String {
+    format!("{name}_high")
 }
 
 /// The function, its first block and the shift in the name of a variable.

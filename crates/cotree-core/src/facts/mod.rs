@@ -16,6 +16,7 @@ pub mod hints;
 mod position;
 mod program;
 pub mod quiet;
+pub mod stretches;
 mod symbol;
 
 pub use accesses::{Access, AccessKind, Accesses, LeftOut};

@@ -2,6 +2,7 @@
 //! endings.
 
 use crate::programs::{Life, Program, programs_of_llvm};
+use cotree_core::facts::stretches::stretches;
 use cotree_core::facts::{EdgeFacts, EdgeKind, Linkage};
 use cotree_core::ids::{Block, CallId, Edge, FunctionId, Site};
 use cotree_core::interpret::{Action, Activation, EarlyExit, Outcome, Step as Done, Truth};
@@ -198,6 +199,8 @@ struct Enumeration<'a> {
     paths: BTreeMap<Vec<Step>, u64>,
     /// Paths that ended in a call.
     ended: BTreeMap<Vec<Step>, i64>,
+    /// Paths up to the calls in which activations ended.
+    so_far: BTreeMap<(FunctionId, CallId, Vec<Step>), i64>,
 }
 
 /// An activation that has not ended.
@@ -217,7 +220,15 @@ struct Unfinished {
 impl Enumeration<'_> {
     fn new<'a>(program: &'a Program, plan: &'a UnitIpathPlan, numbering: &'a Numbering) -> Enumeration<'a> {
         let classes = program.functions.iter().zip(&program.graphs).map(|(f, cfg)| EdgeClasses::new(f, cfg)).collect();
-        Enumeration { program, plan, numbering, classes, paths: BTreeMap::new(), ended: BTreeMap::new() }
+        Enumeration {
+            program,
+            plan,
+            numbering,
+            classes,
+            paths: BTreeMap::new(),
+            ended: BTreeMap::new(),
+            so_far: BTreeMap::new(),
+        }
     }
 
     /// Follows the logs of all threads.
@@ -287,6 +298,9 @@ impl Enumeration<'_> {
                 Done::Abandoned(site) => {
                     let calls = &self.program.functions[at.function.index()].calls;
                     let call = site.and_then(|site| calls.call_of(site));
+                    if let Some(call) = call.filter(|&call| self.at(at.function, call) != Some(AtCall::Cut)) {
+                        *self.so_far.entry((at.function, call, at.path.clone())).or_default() += 1;
+                    }
                     if let Some(call) = call.filter(|&call| self.at(at.function, call).is_some_and(AtCall::runs_on)) {
                         assert!(self.push(&mut at, Role::EndAtCall(call)));
                         *self.ended.entry(at.path.clone()).or_default() += 1;
@@ -364,6 +378,19 @@ impl Enumeration<'_> {
     }
 }
 
+/// The number of the stretch before a call.
+fn stretch_before(program: &Program, function: FunctionId, call: CallId) -> usize {
+    let mut all = stretches(&program.functions[function.index()]).enumerate().peekable();
+    while let Some((number, stretch)) = all.next() {
+        let next = all.peek().map(|(_, next)| next.behind);
+        if next == Some(Some(call)) {
+            assert_eq!(stretch.block, program.functions[function.index()].calls[call].block);
+            return number;
+        }
+    }
+    panic!("{function} has no {call}")
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4000))]
 
@@ -418,6 +445,25 @@ proptest! {
             prop_assert_eq!(&taken, &counts);
             let taken = enumeration.ended.iter().map(|(path, &count)| (number(path), count));
             prop_assert_eq!(taken.collect::<BTreeMap<_, _>>(), recovered.ended.iter().copied().collect());
+            // Registers tell the paths up to wherever activations ended.
+            let mut held: BTreeMap<(FunctionId, CallId, u64), i64> = BTreeMap::new();
+            for exit in &outcome.truth.early {
+                let calls = &program.functions[exit.function.index()].calls;
+                let Some(call) = calls.call_of(exit.site) else { continue };
+                if enumeration.at(exit.function, call) != Some(AtCall::Cut) {
+                    let so_far = plan.functions[exit.function.index()].so_far[stretch_before(&program, exit.function, call)];
+                    *held.entry((exit.function, call, so_far.number(|register| exit.registers.get(register)))).or_default() += exit.count;
+                }
+            }
+            let mut taken: BTreeMap<(FunctionId, CallId, u64), i64> = BTreeMap::new();
+            for ((function, call, path), count) in &enumeration.so_far {
+                *taken.entry((*function, *call, number(path))).or_default() += count;
+                let graph = &recovered.numbering.of(*function).unwrap().graph;
+                let facts = &program.functions[function.index()];
+                let node = graph.nodes_of_stretches(facts)[stretch_before(&program, *function, *call)];
+                prop_assert!(recovered.numbering.beginnings(number(path), *function, node).contains(path));
+            }
+            prop_assert_eq!(held, taken);
         }
         for &(number, _) in &counts {
             let path = recovered.numbering.path(number).unwrap();

@@ -36,6 +36,7 @@ pub use block::Block;
 pub use builder::Builder;
 pub use call::{Bundle, Call};
 pub use debug_info::{DebugInfoBuilder, FunctionType, LINES_FOR_REPORTS, Location, Scope, SourceFile};
+pub use debug_variable::DebugVariable;
 pub use function::Function;
 pub use global::{Global, Variable};
 pub use instruction::{Instruction, Phi};

@@ -124,7 +124,8 @@ fn lower_functions(
 impl<'m> Lowering<'_, 'm> {
     fn run(&self) -> Result<(), Error> {
         let code = self.code;
-        let mut notes = BlockNotes::begin(code);
+        let by_stretch = self.methods.iter().any(|method| method.changes_paths_in_calls());
+        let mut notes = BlockNotes::begin(code, by_stretch);
         let mut places: BTreeMap<Place, Vec<Step>> = BTreeMap::new();
         for (layer, plan) in self.layers.iter().map(|layer| layer.plan).enumerate() {
             for placed in plan.probes {

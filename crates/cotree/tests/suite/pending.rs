@@ -257,6 +257,13 @@ fn a_fault_between_calls_tells_the_path_that_was_taken() {
         ("path", "c++ -O2", "p.cpp", "__builtin_trap()"),
         ("path-array=0", "cc -O0", "p.c", "*null=n"),
         ("path-array=0", "cc -O2", "p.c", "a=n%zero"),
+        ("ipath", "cc -O0", "p.c", "*null=n"),
+        ("ipath", "cc -O1", "p.c", "a=n%zero"),
+        ("ipath", "cc -O2 -fPIE -pie", "p.c", "*null=n"),
+        ("ipath", "c++ -O2", "p.cpp", "*null=n"),
+        ("ipath-piecewise", "cc -O0", "p.c", "__builtin_trap()"),
+        ("ipath-piecewise", "cc -O2", "p.c", "*null=n"),
+        ("ipath-hybrid=leaf", "cc -O2 -static", "p.c", "a=*null"),
     ];
     let branches = [9, 11, 13, 15, 17];
     for inlined in [false, true] {
@@ -276,6 +283,9 @@ fn a_fault_between_calls_tells_the_path_that_was_taken() {
                 let taken: Vec<u64> = path.iter().copied().filter(|line| branches.contains(line)).collect();
                 // With the context of the loop, or where its turns have become one path, the first turn comes before.
                 assert!(taken.ends_with(&lines_of(n)), "{what}: {taken:?}");
+                // A path across functions that remembers all goes back to where it was called.
+                let remembers = method.starts_with("ipath ") || method.starts_with("ipath-hybrid");
+                assert!(!remembers || compile.contains("-O2") || path.len() > taken.len() + 1, "{what}: {path:?}");
             }
         }
     }
@@ -300,16 +310,18 @@ fn without_debug_information_a_fault_tells_no_path() {
 #[test]
 fn notes_of_paths_change_no_code() {
     let project = Project::new(&[("p.c", PROGRAM), ("q.c", BRANCHES)]);
-    for source in ["p.c", "q.c -DNOINLINE= -DFAULT=*null=n"] {
+    let sources = ["p.c", "q.c -DNOINLINE= -DFAULT=*null=n"];
+    let methods = ["path", "ipath", "ipath-piecewise"];
+    for (source, method) in sources.into_iter().flat_map(|source| methods.map(|method| (source, method))) {
         for level in ["-O0", "-O1", "-O2", "-O3 -flto"] {
             let text = |debug: &str| {
-                project.ok(&format!("--profile path --fault-paths cc {level} {debug} -w -o p {source}"));
+                project.ok(&format!("--profile {method} --fault-paths cc {level} {debug} -w -o p {source}"));
                 let bytes = std::fs::read(project.path("p")).expect("the program");
                 let elf = object::File::parse(&*bytes).expect("an executable");
                 let section = object::Object::section_by_name(&elf, ".text").expect("code");
                 object::ObjectSection::data(&section).expect("its bytes").to_vec()
             };
-            assert!(text("") == text("-g"), "{source} {level}");
+            assert!(text("") == text("-g"), "{source} {method} {level}");
         }
     }
 }

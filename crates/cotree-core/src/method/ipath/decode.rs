@@ -168,6 +168,32 @@ impl Numbering {
     }
 }
 
+impl Numbering {
+    /// The beginnings of paths that end at a node of a function and have a number, by which the path is decoded that
+    /// goes on by arcs of value 0 from there. There is one, except where the node comes again behind these.
+    #[must_use]
+    pub fn beginnings(&self, number: u64, function: FunctionId, node: Node) -> Vec<Vec<Step>> {
+        let Some(steps) = self.path(number) else { return Vec::new() };
+        let end = |step: Step| {
+            let at = |function: FunctionId| self.of(function).map(|of| &of.graph);
+            Some(match step {
+                Step::Start(function, true) | Step::Call(.., function) | Step::Descend(.., function) => {
+                    (function, ENTRY)
+                }
+                Step::Start(function, false) => (function, GENTRY),
+                Step::Along(function, arc) => (function, at(function)?.dst(arc)),
+                Step::Return(function, call) => {
+                    let crossing = at(function)?.crossings().find(|crossing| crossing.1 == call)?.0;
+                    (function, at(function)?.dst(crossing))
+                }
+            })
+        };
+        let ends = (1..=steps.len()).filter(|&length| end(steps[length - 1]) == Some((function, node)));
+        let beginnings = ends.map(|length| steps[..length].to_vec());
+        beginnings.filter(|steps| self.number(steps) == Some(number)).collect()
+    }
+}
+
 /// Where the active suffix of a path begins: at the last surrogate with which a path begins, or the last call by which
 /// it only descends. All before is its context-prefix (§3.4).
 #[must_use]

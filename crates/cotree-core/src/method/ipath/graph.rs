@@ -24,6 +24,7 @@
 //! begins on the edge, and what led to the call is its context-prefix.
 
 use super::types::{AtCall, FunctionKey, Target};
+use crate::facts::stretches::{Stretch, stretches};
 use crate::facts::{EdgeKind, Function};
 use crate::graph::arcs::ArcGraph;
 pub use crate::graph::arcs::{Arc, Node};
@@ -40,6 +41,8 @@ pub const GENTRY: Node = 1;
 pub const EXIT: Node = 2;
 /// Where paths end that do not follow their activation to its return.
 pub const GEXIT: Node = 3;
+/// Where the first block is entered; those of others follow.
+const FIRST_BLOCK: Node = 4;
 
 /// What an arc stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,7 +129,8 @@ impl FlowGraph {
         let mut cut_edge = cfg.per_edge(false);
         key.cuts.edges.iter().filter(|e| e.index() < cfg.edge_count()).for_each(|&e| cut_edge[e] = true);
 
-        let mut builder = Builder { arcs: Vec::new(), nodes: 4, beginning: if piecewise { GENTRY } else { ENTRY } };
+        let mut builder =
+            Builder { arcs: Vec::new(), nodes: FIRST_BLOCK, beginning: if piecewise { GENTRY } else { ENTRY } };
         let entered: IdMap<Block, Node> = (0..blocks).map(|_| builder.node()).collect();
         let dispatches: Vec<Node> = (0..classes.dispatches()).map(|_| builder.node()).collect();
         if let Some(&first) = entered.first() {
@@ -211,6 +215,29 @@ impl FlowGraph {
             }
         }
         Self(ArcGraph::new(builder.nodes, builder.arcs))
+    }
+
+    /// The nodes of the stretches of the function's blocks ([`crate::facts::stretches`]), in order.
+    #[must_use]
+    pub fn nodes_of_stretches(&self, function: &Function) -> Vec<Node> {
+        let mut bodies: IdMap<Block, Node> = (0..function.blocks.len()).map(|block| FIRST_BLOCK + block).collect();
+        let mut behind: IdMap<CallId, Option<Node>> = IdMap::filled(None, function.calls.len());
+        for arc in 0..self.arc_count() {
+            match self.role(arc) {
+                Role::Inside(block) | Role::BeginAtBlock(block) => bodies[block] = self.dst(arc),
+                Role::Cross(call, _) | Role::BeginAfterCall(call) => behind[call] = Some(self.dst(arc)),
+                _ => {}
+            }
+        }
+        let mut here = ENTRY;
+        let node = |Stretch { block, behind: call, .. }: Stretch| {
+            match call {
+                None => here = bodies[block],
+                Some(call) => here = behind[call].unwrap_or(here),
+            }
+            here
+        };
+        stretches(function).map(node).collect()
     }
 
     /// The calls at which paths become the context of the callee's: the arc, the call, and whom it enters.

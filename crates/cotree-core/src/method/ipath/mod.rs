@@ -44,8 +44,8 @@ pub use recover::{Ended, UnitIpathProfile, executed, recover};
 pub use supergraph::joined;
 pub use types::{
     ADDRESSEE, ANY, ARRAY, AtCall, COMPLETIONS, Entry, FunctionKey, GroupId, Groups, Hybrid, IN_ARRAY, IpathMethod,
-    IpathOptions, IpathPlan, Keys, MOST_GROUPS, MOST_OF_FUNCTION, MOST_PATHS, NOTED, NUMBER, SMALL_ARRAY, Strategy,
-    Target, UnitIpathPlan, WORDS,
+    IpathOptions, IpathPlan, Keys, MOST_GROUPS, MOST_OF_FUNCTION, MOST_PATHS, NOTED, NUMBER, SMALL_ARRAY, SoFar,
+    Strategy, Target, UnitIpathPlan, WORDS,
 };
 
 use crate::ids::FunctionId;
@@ -73,8 +73,8 @@ pub fn plan(
     let plan = |(function, (at, key)): (FunctionId, (&Option<FunctionInput<'_>>, FunctionKey))| {
         let keeps = keeps[function.index()];
         let place = |at: &FunctionInput<'_>| placement::place(&numbering, function, (at, keeps), &key, &direct);
-        let probes = at.as_ref().map(place).unwrap_or_default();
-        IpathPlan { probes, key }
+        let (probes, so_far) = at.as_ref().map(place).unwrap_or_default();
+        IpathPlan { probes, so_far, key }
     };
     let functions = FunctionId::all().zip(functions.iter().zip(keys)).map(plan).collect();
     Ok(UnitIpathPlan { method, functions, groups, paths: numbering.paths, array: numbering.paths.min(options.array) })

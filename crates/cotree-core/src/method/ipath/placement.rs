@@ -14,13 +14,13 @@
 //! (cntOpenLfParens is not 0): one bit per activation is enough, since a path that begins in an activation, or in a
 //! callee of it, is never one that the activation was called with.
 
-use super::graph::{Arc, ENTRY, FlowGraph, GENTRY, Role};
+use super::graph::{Arc, ENTRY, FlowGraph, GENTRY, Node, Role};
 use super::increments::{Increments, Sums, value};
 use super::numbering::{FunctionNumbers, Numbering, only_paths};
 use super::supergraph::FunctionInput;
 use super::types::{
-    ADDRESSEE, ANY, AtCall, CAME_BACK, COMPLETIONS, Entry, FunctionKey, IN_ARRAY, NOTED, NUMBER, Target, address_plus,
-    mark,
+    ADDRESSEE, ANY, AtCall, CAME_BACK, COMPLETIONS, Entry, FunctionKey, IN_ARRAY, NOTED, NUMBER, SoFar, Target,
+    address_plus, mark,
 };
 use crate::facts::EdgeKind;
 use crate::ids::{Block, CallId, Edge, FunctionId, IdMap, Table, Word};
@@ -34,15 +34,16 @@ const CLAIMED: Reg = Reg::CallClaimed;
 /// The words that are kept for code that is interrupted.
 const KEPT: [Word; 3] = [NUMBER, COMPLETIONS, ADDRESSEE];
 
-/// The probes of a function, and whether it keeps the words ([`super::supergraph::keeps_words`]).
+/// The probes of a function, and what registers say of the path in each stretch of its blocks. `keeps`: the function
+/// keeps the words ([`super::supergraph::keeps_words`]).
 pub(super) fn place(
     numbering: &Numbering,
     function: FunctionId,
     (at, keeps): (&FunctionInput<'_>, bool),
     key: &FunctionKey,
     direct: &[bool],
-) -> Vec<PlacedProbe> {
-    let Some(numbers) = numbering.of(function) else { return Vec::new() };
+) -> (Vec<PlacedProbe>, Vec<SoFar>) {
+    let Some(numbers) = numbering.of(function) else { return Default::default() };
     let classes = EdgeClasses::new(at.function, &at.cfg);
     let increments = Increments::new(numbers, &classes, &at.weighting);
     let placer = Placer {
@@ -57,7 +58,8 @@ pub(super) fn place(
         probes: Vec::new(),
         direct,
     };
-    placer.run(&classes, key)
+    let so_far = placer.so_far();
+    (placer.run(&classes, key), so_far)
 }
 
 /// Arcs by what they stand for.
@@ -147,6 +149,20 @@ impl Placer<'_> {
             }
         }
         self.probes
+    }
+
+    /// What registers say of the path in each stretch of the function's blocks.
+    fn so_far(&self) -> Vec<SoFar> {
+        let nodes = self.numbers.graph.nodes_of_stretches(self.at.function);
+        let of = |node: Node| {
+            let Sums { factor: times, constant: plus } = self.increments.query[node];
+            match self.known[node] {
+                Some(number) => SoFar::Known(number),
+                None if self.is_called() => SoFar::Product { plus, times },
+                None => SoFar::Sum(plus),
+            }
+        };
+        nodes.into_iter().map(of).collect()
     }
 
     fn put(&mut self, place: Place, probes: Vec<Probe>) {

@@ -340,11 +340,47 @@ pub struct Keys<'a> {
     pub groups: &'a Groups,
 }
 
+/// What registers say of the path up to a stretch of a block, while that runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SoFar {
+    /// Its number is this.
+    Known(u64),
+    /// Its number is [`Reg::CallPathSum`] and this.
+    Sum(i64),
+    /// Its number is [`Reg::CallPathSum`] and `plus`, and [`Reg::Completions`] times the sum of [`Reg::CallPathFactor`]
+    /// and `times`.
+    Product {
+        /// What the sum lacks.
+        plus: i64,
+        /// What the factor lacks.
+        times: i64,
+    },
+}
+
+impl SoFar {
+    /// The number of the path, by what is in registers.
+    #[must_use]
+    pub fn number(self, register: impl Fn(Reg) -> i64) -> u64 {
+        let number = match self {
+            Self::Known(number) => return number,
+            Self::Sum(plus) => register(Reg::CallPathSum).wrapping_add(plus),
+            Self::Product { plus, times } => {
+                let factor = register(Reg::CallPathFactor).wrapping_add(times);
+                let product = factor.wrapping_mul(register(Reg::Completions));
+                register(Reg::CallPathSum).wrapping_add(plus).wrapping_add(product)
+            }
+        };
+        number.cast_unsigned()
+    }
+}
+
 /// The plan of one function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IpathPlan {
     /// What is applied, in the order in which probes run at each place.
     pub probes: Vec<PlacedProbe>,
+    /// What registers say of the path so far, per stretch ([`crate::facts::stretches`]); none where nothing is measured.
+    pub so_far: Vec<SoFar>,
     /// What is kept to recover the profile.
     pub key: FunctionKey,
 }

@@ -24,6 +24,11 @@ pub(in crate::lower) trait MethodLowering<'m> {
         probes: &[Option<Vec<Probe>>],
     ) -> Result<(), Probe>;
 
+    /// Whether paths change within blocks, at calls.
+    fn changes_paths_in_calls(&self) -> bool {
+        false
+    }
+
     /// Has debug information say on which path each block is. All probes are there by then.
     fn note_paths(&self, _code: &Code<'_, 'm>, _notes: &BlockNotes<'m>) {}
 

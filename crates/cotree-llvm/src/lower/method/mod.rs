@@ -50,7 +50,7 @@ impl<'a> MethodPart<'a> {
 
     /// Whether debug information is to say on which path the program was after a fault.
     pub(crate) fn notes_paths(&self) -> bool {
-        matches!(self, Self::Path(_))
+        matches!(self, Self::Path(_) | Self::Ipath(_))
     }
 
     /// The part of one function of the unit. `recording`: how a trace is recorded.

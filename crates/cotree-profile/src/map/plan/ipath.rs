@@ -126,7 +126,7 @@ fn write_list(ids: impl ExactSizeIterator<Item = u32>, w: &mut Writer) {
 
 pub(super) fn read(method: IpathMethod, r: &mut Reader<'_>, program: &ProgramMap) -> Result<UnitIpathPlan, MapError> {
     let (paths, array) = (r.get(Stream::Ipath)?, r.get(Stream::Ipath)?);
-    let plan = |_| Ok(IpathPlan { probes: Vec::new(), key: read_key(r)? });
+    let plan = |_| Ok(IpathPlan { key: read_key(r)?, ..IpathPlan::default() });
     let functions = program.functions().map(plan).collect::<Result<_, MapError>>()?;
     let groups = read_groups(r)?;
     Ok(UnitIpathPlan { method, functions, groups, paths, array })

@@ -399,6 +399,7 @@ fn ipath_for((number, function): (usize, &&Function), functions: usize, seed: u6
     };
     IpathPlan {
         probes: vec![],
+        so_far: vec![],
         key: FunctionKey {
             entry,
             cuts,

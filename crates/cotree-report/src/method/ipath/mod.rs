@@ -14,6 +14,7 @@ use crate::unit::Unit;
 use cotree_core::facts::Function;
 use cotree_core::ids::FunctionId;
 use cotree_core::method::MethodPlan;
+use cotree_core::method::ipath::decode::Step;
 use cotree_core::method::ipath::{UnitIpathPlan, UnitIpathProfile};
 use cotree_profile::method::MethodProfile;
 use parts::{PathPart, path_parts};
@@ -73,9 +74,15 @@ impl<'a> IpathUnit<'a> {
     #[must_use]
     pub fn path(&self, number: u64, count: u64) -> Option<RunPath> {
         let steps = self.profile.numbering.path(number)?;
-        let parts = path_parts(self.unit, &self.profile.numbering, &steps);
+        let parts = self.parts(&steps);
         let instructions = self.instructions(&parts);
         Some(RunPath { number, count, parts, instructions })
+    }
+
+    /// The parts of a path, or of the beginning of one.
+    #[must_use]
+    pub fn parts(&self, steps: &[Step]) -> Vec<PathPart> {
+        path_parts(self.unit, &self.profile.numbering, steps)
     }
 
     /// The instructions that these parts execute, without those of the context-prefix.

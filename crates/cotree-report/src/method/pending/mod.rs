@@ -11,6 +11,7 @@ use super::ipath::IpathUnit;
 use super::ipath::parts::{PathPart, Visit, place_of};
 use super::path::{PathUnit, Paths};
 use crate::unit::Unit;
+use cotree_core::facts::stretches::{Stretch, stretches};
 use cotree_core::ids::{Block, CallId, FunctionId};
 use cotree_core::method::ipath::AtCall;
 use cotree_core::method::ipath::decode::Step;
@@ -82,10 +83,14 @@ pub fn pending(unit: &Unit<'_>) -> Option<Vec<Pending>> {
                 if let (Some(outer), Some(held), Some(line)) = (function, held, caller)
                     && *outer != held.function
                 {
-                    out.push(around(unit, &source, *outer, line, &open));
+                    let pending = around(unit, &source, *outer, line, &open);
+                    if let StoppedAt::Call(call) = pending.place {
+                        open.push((*outer, call));
+                    }
+                    out.push(pending);
                 }
                 let place = StoppedAt::Instruction(line.clone());
-                let path = source.at_instruction(unit, *held);
+                let path = source.at_instruction(unit, *held, &open);
                 let function = held.map(|held| held.function).or(*function);
                 out.push(Pending { function, place, path });
                 open.clear();
@@ -144,13 +149,18 @@ impl PathSource<'_> {
         }
     }
 
-    fn at_instruction(&self, unit: &Unit<'_>, held: Option<HeldPath>) -> PathTaken {
-        match self {
-            Self::Within(paths) => held
-                .and_then(|held| beginning(unit, paths, (held.function, held.block), held.beginning, None))
-                .unwrap_or(PathTaken::NotHeld),
-            Self::Across(_) => PathTaken::Unknown,
-        }
+    fn at_instruction(&self, unit: &Unit<'_>, held: Option<HeldPath>, open: &[(FunctionId, CallId)]) -> PathTaken {
+        let path = held.and_then(|held| {
+            let facts = unit.function(held.function)?.facts;
+            let stretch = stretches(facts).nth(held.stretch)?;
+            match self {
+                Self::Within(paths) => beginning(unit, paths, (held.function, stretch.block), held.beginning, None),
+                Self::Across(across) => {
+                    across.at_stretch(held.function, (held.stretch, stretch), held.beginning?, open)
+                }
+            }
+        });
+        path.unwrap_or(PathTaken::NotHeld)
     }
 }
 
@@ -229,6 +239,19 @@ struct Ended {
     open: Vec<(FunctionId, CallId)>,
 }
 
+/// The calls that are open at the end of a path, as far as it knows them.
+fn open_calls(steps: &[Step]) -> Vec<(FunctionId, CallId)> {
+    let mut open = Vec::new();
+    for step in steps {
+        match *step {
+            Step::Call(caller, call, _) | Step::Descend(caller, call, _) => open.push((caller, call)),
+            Step::Return(..) => _ = open.pop(),
+            Step::Start(..) | Step::Along(..) => {}
+        }
+    }
+    open
+}
+
 impl<'a> Across<'a> {
     fn new(of: IpathUnit<'a>) -> Self {
         let numbering = &of.profile.numbering;
@@ -236,19 +259,41 @@ impl<'a> Across<'a> {
             let steps = numbering.path(number)?;
             let &Step::Along(function, arc) = steps.last()? else { return None };
             let Role::EndAtCall(call) = numbering.of(function)?.graph.role(arc) else { return None };
-            let mut open = Vec::new();
-            for step in &steps {
-                match *step {
-                    Step::Call(caller, call, _) | Step::Descend(caller, call, _) => open.push((caller, call)),
-                    Step::Return(..) => _ = open.pop(),
-                    Step::Start(..) | Step::Along(..) => {}
-                }
-            }
-            Some(Ended { number, at: (function, call), open })
+            Some(Ended { number, at: (function, call), open: open_calls(&steps) })
         };
         let before = of.profile.paths.iter().map(|path| path.0);
         let numbers = before.chain(of.profile.ended.iter().map(|path| path.0));
         Self { ended: numbers.filter_map(ended).collect(), of }
+    }
+
+    /// The path up to a stretch of a block, which a register has told.
+    fn at_stretch(
+        &self,
+        function: FunctionId,
+        (position, stretch): (usize, Stretch),
+        number: u64,
+        open: &[(FunctionId, CallId)],
+    ) -> Option<PathTaken> {
+        let numbering = &self.of.profile.numbering;
+        let facts = self.of.facts(function)?;
+        let node = *numbering.of(function)?.graph.nodes_of_stretches(facts).get(position)?;
+        let mut beginnings = numbering.beginnings(number, function, node);
+        if beginnings.len() > 1 {
+            beginnings.retain(|steps| open.ends_with(&open_calls(steps)));
+        }
+        let steps = match &beginnings[..] {
+            [] => return None,
+            [only] => only,
+            several => return Some(PathTaken::OneOf(several.len())),
+        };
+        let mut parts = self.of.parts(steps);
+        let calls = facts.calls.iter().filter(|call| call.block == stretch.block).count();
+        if let Some(last) = parts.last_mut().and_then(|part| part.visits.last_mut())
+            && (stretch.after_calls as usize) < calls
+        {
+            last.until = Some(stretch.after_calls);
+        }
+        Some(PathTaken::Path(parts))
     }
 
     fn at_call(&self, at: &Activation, open: &[(FunctionId, CallId)]) -> PathTaken {

@@ -4,17 +4,19 @@
 //! Registers are variables on the stack until the optimiser promotes them. The words are memory of the thread's slab:
 //! where a callee is inlined, the optimiser sees who writes what is read, and nothing of them is left.
 
+mod notes;
 mod open;
 
 use super::lowering::MethodLowering;
 use super::path::fast_path;
 use crate::ir::{Instruction, Value};
+use crate::lower::block_notes::BlockNotes;
 use crate::lower::code::Code;
 use crate::lower::counters::Counters;
 use crate::lower::landing_pad::LandingPad;
 use crate::lower::notes_at_calls::{self, HAS_NONE};
 use cotree_core::ids::{CallId, FunctionId, Word};
-use cotree_core::method::ipath::{ANY, AtCall, FunctionKey, IpathTables, NOTED, UnitIpathPlan};
+use cotree_core::method::ipath::{ANY, AtCall, FunctionKey, IpathPlan, IpathTables, NOTED, SoFar, UnitIpathPlan};
 use cotree_core::plan::FunctionPlan;
 use cotree_core::probe::{Place, PlacedProbe, Probe, Reg};
 use cotree_rt::layout::TO_ZEROS;
@@ -33,12 +35,15 @@ pub struct CallPaths<'a> {
     pub array: u64,
     /// What recovers the function's counts.
     pub key: &'a FunctionKey,
+    /// What registers say of the path, per stretch of the function's blocks.
+    pub so_far: &'a [SoFar],
 }
 
 impl<'a> CallPaths<'a> {
     /// Makes the lowering of a function of the unit.
     pub(crate) fn new(unit: &'a UnitIpathPlan, tables: &'a IpathTables, function: FunctionId) -> Self {
-        Self { function, tables, array: unit.array, key: &unit.functions[function.index()].key }
+        let IpathPlan { key, so_far, .. } = &unit.functions[function.index()];
+        Self { function, tables, array: unit.array, key, so_far }
     }
 
     /// Whether paths run on past the call without its callee.
@@ -271,6 +276,14 @@ impl<'m> MethodLowering<'m> for CallPathRegisters<'_, 'm> {
             self.store(counters, register, value);
         }
         Ok(())
+    }
+
+    fn changes_paths_in_calls(&self) -> bool {
+        true
+    }
+
+    fn note_paths(&self, code: &Code<'_, 'm>, notes: &BlockNotes<'m>) {
+        self.note_in_debug_info(code, notes);
     }
 
     /// The function's calls carry the numbers of the paths that end before or in them.

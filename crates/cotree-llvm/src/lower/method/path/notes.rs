@@ -35,8 +35,8 @@ impl<'m> PathRegisters<'_, 'm> {
             let place = builder.variable(scope, file, REGISTER);
             builder.note_place(place, register, location, notes.blocks[Block(0)].start);
         }
-        for (number, ends) in (notes.first..).zip(notes.blocks.iter()) {
-            let block = Block::new((number - notes.first) as usize);
+        for (block, ends) in notes.blocks.numbered() {
+            let number = notes.numbers[block];
             // Behind a landing pad LLVM's fast code generator may put records, and what it reloads, before the label
             // that exceptions jump to.
             let is_pad = code.block(block).instructions().any(|i| i.opcode() == LLVMOpcode::LLVMLandingPad);
