@@ -10,6 +10,7 @@ use super::remarks::{self, Explanations, Remark};
 use super::trace::Ends;
 use crate::functions::FunctionSummary;
 use crate::method::totals;
+use crate::terminal::grouped;
 use crate::unit::Unit;
 use cotree_core::profile::Flaw;
 use serde::Serialize;
@@ -160,8 +161,8 @@ fn unit_of<'a>(unit: &'a Unit<'_>, number: usize, numbering: &Numbering<'_>) -> 
     let blocks: u64 = measured().map(|f| f.blocks).sum();
     let (name, total, remark) = totals::total(unit, unit.functions().filter(|f| f.profile.is_some()));
     let mut totals = vec![
-        row("functions run", count(|f| u64::from(f.ran())), format!("of {}", measured().count())),
-        row("blocks run", count(|f| f.blocks - f.unreached), format!("of {blocks}")),
+        row("functions run", count(|f| u64::from(f.ran())), format!("of {}", grouped(measured().count() as u128))),
+        row("blocks run", count(|f| f.blocks - f.unreached), format!("of {}", grouped(blocks.into()))),
         row("function entries", executed(|f| f.own_entries.into()), String::new()),
         row("block executions", executed(|f| f.block_executions), String::new()),
         row("instructions", executed(|f| f.instructions.total), String::new()),

@@ -6,6 +6,7 @@ use super::numbering::Numbering;
 use crate::method::ipath::IpathUnit;
 use crate::method::ipath::parts::PathPart;
 use crate::method::path::PathUnit;
+use crate::method::path::route::{Stop, along};
 use crate::unit::Unit;
 use cotree_core::ids::{Block, FunctionId};
 use serde::Serialize;
@@ -115,13 +116,17 @@ impl Maker<'_> {
             for (count, other, path) in all {
                 let stretches = [(numbered.context(&path.path), true), (path.path.blocks.clone(), false)];
                 let parts = stretches.into_iter().filter(|(blocks, _)| !blocks.is_empty());
+                let part = |(blocks, context): (Vec<Block>, bool)| {
+                    let stops = along(of.function.facts, &blocks, None);
+                    self.part(of.function.index, 0, context, &blocks, &stops)
+                };
                 rows.push(Row {
                     weight: weight(count, other, path.executed()),
                     instructions: Amount(if count > 0 { path.executed() } else { 0 }),
                     count: count.into(),
                     before: before.map(|_| other.map_or(0, |(count, _)| count).into()),
                     number: path.number.to_string(),
-                    parts: parts.map(|(blocks, context)| self.part(of.function.index, 0, context, &blocks)).collect(),
+                    parts: parts.map(part).collect(),
                     doubtful,
                 });
             }
@@ -140,7 +145,8 @@ impl Maker<'_> {
         for (path, runs) in all.into_iter().map(|path| (path, true)).take(MOST).chain(gone.take(MOST)) {
             let part = |part: &PathPart| {
                 let blocks: Vec<Block> = part.visits.iter().map(|visit| visit.block).collect();
-                self.part(part.function, part.depth, part.context, &blocks)
+                let stops = self.unit.function(part.function).map(|of| part.stops(of.facts)).unwrap_or_default();
+                self.part(part.function, part.depth, part.context, &blocks, &stops)
             };
             let doubtful = |part: &PathPart| {
                 self.unit.function(part.function).is_some_and(|function| !function.flaws().is_empty())
@@ -158,13 +164,10 @@ impl Maker<'_> {
         ran
     }
 
-    fn part(&self, function: FunctionId, depth: u32, context: bool, blocks: &[Block]) -> Part {
-        let mut lines: Vec<(usize, u32)> = Vec::new();
-        if let Some(of) = self.unit.function(function) {
-            let spans = blocks.iter().filter_map(|&block| of.facts.blocks.get(block)).flat_map(|facts| &facts.lines);
-            lines.extend(spans.filter_map(|span| self.numbering.place(self.number, Some(span.at))));
-            lines.dedup();
-        }
+    fn part(&self, function: FunctionId, depth: u32, context: bool, blocks: &[Block], stops: &[Stop]) -> Part {
+        let place = |stop: &Stop| Some((self.numbering.of_path(self.unit.file(stop.file))?, stop.line));
+        let mut lines: Vec<(usize, u32)> = stops.iter().filter_map(place).collect();
+        lines.dedup();
         Part {
             function: self.numbering.of_body(self.number, function),
             depth,

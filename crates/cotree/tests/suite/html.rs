@@ -109,10 +109,21 @@ fn other_profiles_show_what_they_count() {
     assert!(said.contains("has no counts of blocks") && !project.path("none").exists(), "{said}");
 }
 
+/// Files and lines, each once where several pieces of code on end are of one line.
+fn lines(list: &Value) -> Vec<[u64; 2]> {
+    let number = |line: &Value, at: usize| line[at].as_u64().expect("a number");
+    let mut lines: Vec<_> =
+        list.as_array().into_iter().flatten().map(|line| [number(line, 0), number(line, 1)]).collect();
+    lines.dedup();
+    lines
+}
+
 /// The paths of pages are those of `cotree paths`, the hottest first.
 #[test]
 fn pages_show_paths() {
-    let project = Project::new(&[("p.cc", PROGRAM)]);
+    // A call amid a block.
+    let program = PROGRAM.replace("puts(\"done", "sum += twice<long>(0);\n  puts(\"done");
+    let project = Project::new(&[("p.cc", &program)]);
     for method in ["path", "path-context", "ipath", "ipath-piecewise"] {
         project.ok(&format!("--profile {method} c++ -O0 -g -o p p.cc"));
         succeed(project.command(project.path("p")).env("COTREE_FILE", "p.cotree"));
@@ -142,6 +153,26 @@ fn pages_show_paths() {
         found.sort_unstable();
         assert!(found.len() >= 3, "{method}: {found:?}");
         assert_eq!(found, expected, "{method}");
+        // So are the lines that a path goes through: of a block that a call divides, those on its side of the call.
+        let told: BTreeSet<_> = lists
+            .iter()
+            .flat_map(|list| list.as_array().into_iter().flatten())
+            .filter(|path| path["count"] != 0)
+            .map(|path| {
+                let within = ["context_lines", "lines"].map(|key| &path[key]);
+                let across = ["context", "active"].map(|key| path[key].as_array().into_iter().flatten());
+                let across = across.into_iter().flatten().map(|part| &part["lines"]);
+                let all = within.into_iter().chain(across).map(lines).filter(|lines| !lines.is_empty());
+                (path["number"].to_string(), all.collect::<Vec<_>>())
+            })
+            .collect();
+        let shown_lines = |path: &Value| {
+            let parts = path["parts"].as_array().expect("parts").iter().map(|part| lines(&part["lines"]));
+            parts.filter(|lines| !lines.is_empty()).collect::<Vec<_>>()
+        };
+        let number = |path: &Value| path["number"].as_str().expect("digits").to_owned();
+        let drawn: BTreeSet<_> = shown.iter().map(|path| (number(path), shown_lines(path))).collect();
+        assert_eq!(drawn, told, "{method}");
         let index = data(&project, "index");
         assert!(index["paths"].as_u64().expect("how many ran") >= found.len() as u64, "{method}");
         let names = index["functions"]["name"].as_array().expect("names");
