@@ -202,16 +202,20 @@ impl Builder<'_> {
             line: position.map_or(0, |p| p.line),
             inlined: false,
         };
-        let copies: Vec<_> = std::iter::successors(line.inlined, |&copy| facts.inlined[copy as usize].parent)
-            .map(|copy| &facts.inlined[copy as usize])
-            .collect();
+        let copies: Vec<_> = std::iter::successors(line.inlined, |&copy| facts.inlined[copy as usize].parent).collect();
+        let facts_of = |copy: u32| &facts.inlined[copy as usize];
         // From the inside out: where the line is, then where each copy is called.
         let mut lines = vec![line.at];
-        lines.extend(copies.iter().map(|copy| copy.call.map(|call| (call.file, call.line))));
-        let frame_of = |(copy, at): (&&cotree_core::facts::Inlined, &Option<(u32, u32)>)| Frame {
-            name: self.names.show(&copy.symbol),
-            symbol: copy.symbol.clone(),
-            file: at.map(|(number, _)| file(number)),
+        lines.extend(copies.iter().map(|&copy| facts_of(copy).call.map(|call| (call.file, call.line))));
+        // A copy that is under way on one of several lines is the one that is on each of them.
+        let first_file = |copy: u32| {
+            let mut spans = facts.blocks.iter().flat_map(|block| &block.lines);
+            spans.find(|span| span.inlined == Some(copy)).map(|span| span.at.file)
+        };
+        let frame_of = |(&copy, at): (&u32, &Option<(u32, u32)>)| Frame {
+            name: self.names.show(&facts_of(copy).symbol),
+            symbol: facts_of(copy).symbol.clone(),
+            file: at.map(|(number, _)| number).or_else(|| first_file(copy)).map(file),
             line: 0,
             inlined: true,
         };

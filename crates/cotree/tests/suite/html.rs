@@ -109,6 +109,28 @@ fn other_profiles_show_what_they_count() {
     assert!(said.contains("has no counts of blocks") && !project.path("none").exists(), "{said}");
 }
 
+/// An inlined copy that calls a function on two lines is one box of the flame graph, with what it costs itself.
+#[test]
+fn a_copy_that_calls_on_two_lines_is_one_box() {
+    let project = Project::new(&[(
+        "p.c",
+        "__attribute__((noinline)) static int leaf(int n) { return n > 3 ? n * 7 : n; }
+__attribute__((always_inline)) static inline int both(int n) {
+  int one = leaf(n);
+  return one % 5 + leaf(one + 1);
+}
+int main(int c, char **v) { int sum = 0; for (int i = 0; i < 9; i++) sum += both(i * c); return sum == 0; }
+",
+    )]);
+    project.ok("cc -O1 -g -o p p.c");
+    succeed(project.command(project.path("p")).env("COTREE_FILE", "p.cotree"));
+    project.ok("html -o pages p.cotree");
+    let flame = data(&project, "flame");
+    let names: Vec<_> = flame["names"].as_array().expect("names").iter().filter_map(Value::as_str).collect();
+    assert_eq!(names.iter().filter(|name| **name == "both (inlined)").count(), 1, "{names:?}");
+    assert!(names.contains(&"leaf") && names.contains(&"main"), "{names:?}");
+}
+
 /// Files and lines, each once where several pieces of code on end are of one line.
 fn lines(list: &Value) -> Vec<[u64; 2]> {
     let number = |line: &Value, at: usize| line[at].as_u64().expect("a number");
