@@ -1,14 +1,9 @@
 // Looks at each view of the pages, light and dark, with axe, and leaves what it finds for the test.
 (async () => {
-  const until = (found) =>
-    new Promise((resolve) => {
-      const timer = setInterval(() => found() && (clearInterval(timer), resolve()), 20);
-    });
-  const shown = () => document.documentElement.dataset.shown;
   await until(shown);
   const first = (selector) => document.querySelector(selector)?.getAttribute('href');
   const views = ['#/', first('td.name a[href^="#/function/"]'), first('td.name a[href^="#/file/"]')];
-  views.push(...[...document.querySelectorAll('#bar nav a')].map((link) => link.getAttribute('href')));
+  views.push(...all('#bar nav a').map((link) => link.getAttribute('href')));
   const answers = { views: 0, found: [] };
   for (const view of views.filter(Boolean)) {
     if (shown() !== view) {
@@ -27,5 +22,5 @@
     }
     answers.views++;
   }
-  document.body.dataset.answers = JSON.stringify(answers);
+  answer(answers);
 })();

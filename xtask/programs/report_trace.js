@@ -1,18 +1,9 @@
 // Goes through the trace of a program as a reader does, and leaves what it says for the test.
 (async () => {
-  const until = (found) =>
-    new Promise((resolve) => {
-      const timer = setInterval(() => {
-        const what = found();
-        if (what) (clearInterval(timer), resolve(what));
-      }, 20);
-    });
-  const button = (name, of = document) => [...of.querySelectorAll('button')].find((button) => button.textContent === name);
-  const text = (selector) => document.querySelector(selector)?.textContent ?? '';
   const now = () => ({
     block: Number(text('.moment').match(/^Block ([\d,]+) of/)?.[1].replaceAll(',', '')),
     place: text('.moments h2 a'),
-    stack: [...document.querySelectorAll('.stack li')].map((frame) => frame.textContent.trim()),
+    stack: all('.stack li').map((frame) => frame.textContent.trim()),
     // A place by a line of the source, and that line is marked.
     marked: document.querySelector('.excerpt .here')?.dataset.line ?? '',
   });
@@ -22,10 +13,10 @@
     await until(() => text('.tracing [role=status]') !== 'Searching …' && document.querySelector('.steps .here') !== here);
     return now();
   };
-  await until(() => document.documentElement.dataset.shown);
+  await until(shown);
   const answers = {};
   const [file, line] = WANTED.split(':');
-  const link = [...document.querySelectorAll('a[href^="#/file/"]')].find((link) => link.textContent === file);
+  const link = all('a[href^="#/file/"]').find((link) => link.textContent === file);
   location.hash = '#/trace';
   await until(() => document.querySelector('.steps .here'));
   await until(() => Number(document.querySelector('.timeline').dataset.drawn?.split(' ')[0]) > 0);
@@ -50,5 +41,5 @@
   const drawn = canvas.dataset.drawn;
   button('Zoom in').click();
   answers.zoomed = await until(() => canvas.dataset.drawn !== drawn && canvas.dataset.drawn).then(Boolean);
-  document.body.dataset.answers = JSON.stringify(answers);
+  answer(answers);
 })();

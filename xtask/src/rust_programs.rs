@@ -196,6 +196,19 @@ fn add_builds(suite: &mut Suite, context: &Context, package: &Package, builds: V
     }
 }
 
+/// The profile of a package's first run, built in a folder with counters for edges.
+pub fn profile(package: &Package, context: &Context, folder: &Path) -> Result<PathBuf> {
+    let source = folder.join("source");
+    package.unpack(&source)?;
+    let mut cotree = context.cotree();
+    cotree.arg("cargo");
+    let (mut build, ours) = package.build_profiled(cotree, &source, &folder.join("ours"), "3");
+    command::succeed(&mut build)?;
+    let profile = folder.join("run.cotree");
+    package.run(&ours, 0, folder, &profile)?;
+    Ok(profile)
+}
+
 /// How a package is built.
 #[derive(Clone, Copy)]
 struct Build {

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Name and exact version. A later version may have other files.
-pub const PINNED: [(&str, &str); 13] = [
+pub const PINNED: [(&str, &str); 14] = [
     ("libsqlite3-sys", "=0.30.1"),
     ("lua-src", "=547.0.0"),
     ("zstd-sys", "=2.0.13"),
@@ -23,6 +23,7 @@ pub const PINNED: [(&str, &str); 13] = [
     ("tree-sitter-c", "=0.23.4"),
     ("clipper-sys", "=0.7.2"),
     ("meshopt", "=0.4.1"),
+    ("cadical", "=0.1.16"),
 ];
 
 /// Where the sources are.
@@ -121,6 +122,11 @@ impl Sources {
     /// The folder with `clipper.cpp`.
     pub fn clipper(&self) -> PathBuf {
         self.package("clipper-sys").join("clipper")
+    }
+
+    /// The folder with CaDiCaL's C++ files.
+    pub fn cadical(&self) -> PathBuf {
+        self.package("cadical").join("cadical/src")
     }
 
     /// The folder with meshoptimizer's C++ files.

@@ -106,3 +106,20 @@ fn meshoptimizer(sources: &Sources, workload: Workload) -> Result<Program> {
         runs: vec![vec![workload.pick_of_four("200", "250", "80", "40").to_owned()]],
     })
 }
+
+/// C++ of many small functions, as those of containers are without an optimiser: some 5,600 in all at `-O0`.
+pub fn cadical(sources: &Sources, workload: Workload) -> Result<Program> {
+    let folder = sources.cadical();
+    let mut all = vec![program_file("cadical_driver.cpp")];
+    // The solver without its two programs.
+    let own = |path: &PathBuf| path.file_name().is_some_and(|name| name != "cadical.cpp" && name != "mobical.cpp");
+    all.extend(sources.files(&folder, &["cpp"])?.into_iter().filter(own));
+    Ok(Program {
+        name: "cadical",
+        cxx: true,
+        flags: strings(&["-DNBUILD", "-DNUNLOCKED", "-DNCLOSEFROM", "-DNDEBUG", &include(&folder)]),
+        sources: all,
+        libraries: vec![],
+        runs: vec![vec![workload.pick_of_four("6", "8", "6", "5").to_owned()]],
+    })
+}

@@ -3,7 +3,7 @@
 pub mod kernels;
 mod libraries;
 
-pub use libraries::clipper;
+pub use libraries::{cadical, clipper};
 
 use crate::sources::{Sources, files};
 use crate::workspace::program_file;
