@@ -6,7 +6,7 @@
 //! procedural macro, whose runs in the compiler cotree does not count.
 
 use crate::coverage_of_crates::{RACES, Shares, document, of_ours, of_theirs, sources};
-use crate::coverage_readers::once;
+use crate::fetched::once;
 use crate::real::Context;
 use crate::suite::Suite;
 use crate::{command, workspace};
@@ -48,7 +48,7 @@ fn check(context: &Context) -> Result<String> {
     ours(&["report", "--json", "--output-path", &json.display().to_string()])?;
     let ours = of_ours(&document(&json)?);
 
-    let installed = once("cargo-llvm-cov", |folder| {
+    let installed = once("cargo-llvm-cov", LLVM_COV, |folder| {
         let mut install = workspace::cargo();
         command::succeed(install.args(["install", "--quiet", "--debug", LLVM_COV, "--root"]).arg(folder))?;
         Ok(())

@@ -1,6 +1,7 @@
 //! What `cotree coverage` and `export --format lcov` write is read by the programs that it is for, without a warning:
 //! lcov 1 of this machine, lcov 2 of a newer Debian, gcovr, pycobertura and lcov_cobertura.
 
+use crate::fetched::{self, once};
 use crate::programs::{self, Workload};
 use crate::real::Context;
 use crate::suite::Suite;
@@ -24,33 +25,9 @@ pub fn add(suite: &mut Suite, context: &Context) {
     }
 }
 
-/// Where the programs of a kind of readers are, got once.
-pub fn once(name: &str, get: impl FnOnce(&Path) -> Result<()>) -> Result<PathBuf> {
-    static GET: std::sync::Mutex<()> = std::sync::Mutex::new(());
-    let _alone = GET.lock();
-    let folder = workspace::scratch().join(name);
-    if !folder.join("whole").exists() {
-        workspace::fresh(&folder)?;
-        get(&folder)?;
-        fs::write(folder.join("whole"), "")?;
-    }
-    Ok(folder)
-}
-
-/// The readers from PyPI.
-fn python() -> Result<PathBuf> {
-    let folder = once("coverage-readers-python", |folder| {
-        command::succeed(Command::new("python3").args(["-m", "venv"]).arg(folder))?;
-        let mut pip = Command::new(folder.join("bin/pip"));
-        command::succeed(pip.args(["install", "--quiet", "--disable-pip-version-check"]).args(PYTHON))?;
-        Ok(())
-    })?;
-    Ok(folder.join("bin"))
-}
-
 /// lcov 2, unpacked from the mirror that apt uses.
 fn lcov_2() -> Result<PathBuf> {
-    once("coverage-readers-lcov-2", |folder| {
+    once("coverage-readers-lcov-2", LCOV_2, |folder| {
         for part in ["lists/partial", "cache/archives/partial", "root"] {
             fs::create_dir_all(folder.join(part))?;
         }
@@ -130,7 +107,7 @@ fn check(language: &str, context: &Context) -> Result<String> {
     };
     let own = format!("{}/", sources.display());
     let edge = ["export", "--format", "lcov", "--demangle", "--file", &own];
-    let (python, newer) = (python()?, lcov_2()?);
+    let (python, newer) = (fetched::python("coverage-readers-python", &PYTHON)?, lcov_2()?);
     let root = newer.join("root/usr");
     let second = |tool: &str| {
         let mut perl = Command::new("perl");

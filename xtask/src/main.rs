@@ -21,6 +21,7 @@ mod deadline;
 mod debian;
 mod dependencies;
 mod events;
+mod fetched;
 mod floors;
 mod gcov;
 mod journal;

@@ -5,10 +5,11 @@
 
 mod python;
 
+use crate::fetched::once;
 use crate::programs::{self, Program, Workload};
 use crate::real::Context;
 use crate::suite::Suite;
-use crate::{command, tools, workspace};
+use crate::{command, rust_programs, tools, workspace};
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 use std::fs;
@@ -29,19 +30,31 @@ pub fn add(suite: &mut Suite, context: &Context) {
     };
     let mut subjects = vec![(lua.clone(), "edge"), (lua, "trace")];
     if context.all {
-        let others =
-            [programs::lua_cxx(&context.sources, Workload::Small), programs::zstd(&context.sources, Workload::Small)];
-        for program in [Ok(programs::sqlite(&context.sources, Workload::Small))].into_iter().chain(others) {
+        let (sources, small) = (&context.sources, Workload::Small);
+        let others = [
+            Ok(programs::sqlite(sources, small)),
+            programs::zstd(sources, small),
+            programs::lua_cxx(sources, small),
+            programs::cadical(sources, small),
+        ];
+        for program in others {
             match program {
                 Ok(program) => subjects.push((program, "edge")),
                 Err(error) => return suite.add("viewers", move || Err(error)),
             }
         }
-        let context = context.clone();
+        subjects.push((programs::sqlite(sources, Workload::Tiny), "trace"));
+        let with = context.clone();
         suite.add("viewers rust edge", move || {
             let folder = folder("rust-edge")?;
-            let profile = rust_profile(&context, &folder)?;
-            check(&profile, &folder.join("package"), "edge", &context)
+            let profile = rust_profile(&with, &folder)?;
+            check(&profile, &folder.join("package"), "edge", &with)
+        });
+        let with = context.clone();
+        suite.add("viewers ripgrep edge", move || {
+            let folder = folder("ripgrep-edge")?;
+            let profile = rust_programs::profile(&rust_programs::ripgrep(&with.sources), &with, &folder)?;
+            check(&profile, &folder.join("source"), "edge", &with)
         });
     }
     for (program, method) in subjects {
@@ -230,16 +243,12 @@ fn speedscope(file: &Path, folder: &Path) -> Result<u64> {
 
 /// speedscope, fetched once.
 fn speedscope_package() -> Result<PathBuf> {
-    static FETCH: std::sync::Mutex<()> = std::sync::Mutex::new(());
-    let _alone = FETCH.lock();
-    let folder = workspace::scratch().join(format!("speedscope-{SPEEDSCOPE}"));
-    let package = folder.join("package");
-    if !package.exists() {
-        workspace::fresh(&folder)?;
+    let folder = once("speedscope", SPEEDSCOPE, |folder| {
         let mut npm = Command::new("npm");
-        command::succeed(npm.args(["pack", &format!("speedscope@{SPEEDSCOPE}")]).current_dir(&folder))?;
+        command::succeed(npm.args(["pack", &format!("speedscope@{SPEEDSCOPE}")]).current_dir(folder))?;
         let archive = format!("speedscope-{SPEEDSCOPE}.tgz");
-        command::succeed(Command::new("tar").args(["--extract", "--file", &archive]).current_dir(&folder))?;
-    }
-    Ok(package)
+        command::succeed(Command::new("tar").args(["--extract", "--file", &archive]).current_dir(folder))?;
+        Ok(())
+    })?;
+    Ok(folder.join("package"))
 }

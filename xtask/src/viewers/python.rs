@@ -1,8 +1,7 @@
 //! Readers from PyPI: gprof2dot reads callgrind files, gcovr gcov's JSON, and the messages of perfetto's package
 //! decode timelines.
 
-use crate::coverage_readers::once;
-use crate::{command, workspace};
+use crate::{command, fetched, workspace};
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -15,13 +14,7 @@ const PACKAGES: [&str; 4] = ["gcovr==8.8", "gprof2dot==2025.4.14", "perfetto==0.
 
 /// Where their programs are.
 fn programs() -> Result<PathBuf> {
-    let folder = once("viewers-python", |folder| {
-        command::succeed(Command::new("python3").args(["-m", "venv"]).arg(folder))?;
-        let mut pip = Command::new(folder.join("bin/pip"));
-        command::succeed(pip.args(["install", "--quiet", "--disable-pip-version-check"]).args(PACKAGES))?;
-        Ok(())
-    })?;
-    Ok(folder.join("bin"))
+    fetched::python("viewers-python", &PACKAGES)
 }
 
 /// The events of the first kind that gprof2dot adds up, of all functions by themselves.
