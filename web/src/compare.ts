@@ -15,7 +15,14 @@ interface Comparison {
   same_build: boolean;
   /// Blocks and edges are compared, too.
   blocks: boolean;
-  functions: { function: number | null; name: string; change: Change; entries: Pair; instructions: Pair; share: [number, number] }[];
+  functions: {
+    function: number | null;
+    name: string;
+    change: Change;
+    entries: Pair;
+    instructions: Pair;
+    share: [number, number];
+  }[];
   lines: { file: number | null; path: string | null; line: number; change: Change; counts: Pair }[];
   calls: { caller: string; callee: string | null; place: Place; counts: Pair }[];
 }
@@ -73,10 +80,30 @@ function functions(index: Index, all: Comparison["functions"], caption: string, 
     page: 25,
     text: (row) => of(row).name,
     columns: pair("Instructions", (row) => of(row).instructions, [
-      { title: "Share before", number: true, cell: (row) => share(of(row).share[0]), order: (a, b) => of(a).share[0] - of(b).share[0] },
-      { title: "Share now", number: true, cell: (row) => share(of(row).share[1]), order: (a, b) => of(a).share[1] - of(b).share[1] },
-      { title: "Entries", number: true, cell: (row) => change(of(row).entries), order: (a, b) => size(of(a).entries) - size(of(b).entries) },
-      { title: "Function", cell: (row) => (of(row).function === null ? of(row).name : functionLink(index, of(row).function ?? 0)), order: (a, b) => of(a).name.localeCompare(of(b).name), className: "name" },
+      {
+        title: "Share before",
+        number: true,
+        cell: (row) => share(of(row).share[0]),
+        order: (a, b) => of(a).share[0] - of(b).share[0],
+      },
+      {
+        title: "Share now",
+        number: true,
+        cell: (row) => share(of(row).share[1]),
+        order: (a, b) => of(a).share[1] - of(b).share[1],
+      },
+      {
+        title: "Entries",
+        number: true,
+        cell: (row) => change(of(row).entries),
+        order: (a, b) => size(of(a).entries) - size(of(b).entries),
+      },
+      {
+        title: "Function",
+        cell: (row) => (of(row).function === null ? of(row).name : functionLink(index, of(row).function ?? 0)),
+        order: (a, b) => of(a).name.localeCompare(of(b).name),
+        className: "name",
+      },
     ]),
   });
 }
@@ -93,7 +120,12 @@ function lines(index: Index, all: Comparison["lines"], caption: string, wanted: 
     sorted: 0,
     text: (row) => `${path(row)}:${of(row).line}`,
     columns: pair("Runs", (row) => of(row).counts, [
-      { title: "Line", cell: (row) => (of(row).file === null ? `${path(row)}:${of(row).line}` : placeLink(index, [of(row).file ?? 0, of(row).line])), className: "name" },
+      {
+        title: "Line",
+        cell: (row) =>
+          of(row).file === null ? `${path(row)}:${of(row).line}` : placeLink(index, [of(row).file ?? 0, of(row).line]),
+        className: "name",
+      },
     ]),
   });
 }
@@ -104,8 +136,16 @@ export async function comparePage(index: Index): Promise<Child[]> {
   const { calls } = found;
   const nothing = found.functions.length + found.lines.length + calls.length === 0;
   return [
-    h("p", {}, "This profile beside ", h("code", {}, index.before), found.same_build ? ", of the same build" : ", of another build", found.blocks ? "." : ": blocks and edges are not compared."),
-    !found.exact && h("p", { class: "doubtful" }, "Not all counts of the two are exact: the overview and `cotree report` say which."),
+    h(
+      "p",
+      {},
+      "This profile beside ",
+      h("code", {}, index.before),
+      found.same_build ? ", of the same build" : ", of another build",
+      found.blocks ? "." : ": blocks and edges are not compared.",
+    ),
+    !found.exact &&
+      h("p", { class: "doubtful" }, "Not all counts of the two are exact: the overview and `cotree report` say which."),
     nothing && h("p", {}, "No count differs."),
     functions(index, found.functions, "Functions that run now and did not", "newly-run"),
     functions(index, found.functions, "Functions that ran and no longer do", "no-longer-run"),
@@ -121,7 +161,11 @@ export async function comparePage(index: Index): Promise<Child[]> {
         text: (row) => `${calls[row]?.caller} ${calls[row]?.callee}`,
         columns: pair("Calls", (row) => calls[row]?.counts ?? [0, 0], [
           { title: "Caller", cell: (row) => calls[row]?.caller, className: "name" },
-          { title: "Callee", cell: (row) => calls[row]?.callee ?? "through a pointer, or of assembly", className: "name" },
+          {
+            title: "Callee",
+            cell: (row) => calls[row]?.callee ?? "through a pointer, or of assembly",
+            className: "name",
+          },
           { title: "Where", cell: (row) => placeLink(index, calls[row]?.place ?? null), className: "place" },
         ]),
       }),

@@ -33,7 +33,10 @@ export function load(name: string, keep = true): Promise<unknown> {
   document.head.append(script);
   const data = packed.then(unpack).finally(() => script.remove());
   loaded.set(name, data);
-  data.then(() => keep || loaded.delete(name), () => loaded.delete(name));
+  data.then(
+    () => keep || loaded.delete(name),
+    () => loaded.delete(name),
+  );
   return data;
 }
 

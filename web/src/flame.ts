@@ -53,7 +53,8 @@ export async function flamePage(index: Index): Promise<Child[]> {
     const label = name(frame);
     const letters = Math.floor((width - 6) / 7.3);
     const found = wanted !== "" && label.toLowerCase().includes(wanted);
-    const says = `${label}: ${count(total[frame])} ${index.kind}, ${percent(total[frame] ?? 0, whole) || "0%"}; itself ${count(flame.own[frame])}`;
+    const share = percent(total[frame] ?? 0, whole) || "0%";
+    const says = `${label}: ${count(total[frame])} ${index.kind}, ${share}; itself ${count(flame.own[frame])}`;
     const choose = () => {
       top = top === frame ? null : frame;
       redraw();
@@ -70,7 +71,12 @@ export async function flamePage(index: Index): Promise<Child[]> {
       },
       svg("title", {}, says),
       svg("rect", { x: x.toFixed(2), y: depth * ROW, width: Math.max(0.5, width - 0.5).toFixed(2), height: ROW - 1 }),
-      letters > 2 && svg("text", { x: (x + 4).toFixed(2), y: depth * ROW + 14 }, label.length > letters ? `${label.slice(0, letters - 1)}…` : label),
+      letters > 2 &&
+        svg(
+          "text",
+          { x: (x + 4).toFixed(2), y: depth * ROW + 14 },
+          label.length > letters ? `${label.slice(0, letters - 1)}…` : label,
+        ),
     );
   }
 
@@ -101,9 +107,12 @@ export async function flamePage(index: Index): Promise<Child[]> {
     picture.replaceChildren(...boxes);
     // What is found counts once, however often it is under itself.
     const matching = flame.name.map((_, frame) => wanted !== "" && name(frame).toLowerCase().includes(wanted));
-    const outermost = flame.name.map((_, frame) => frame).filter((frame) => matching[frame] && !around(frame).some((at) => matching[at]));
+    const outermost = flame.name
+      .map((_, frame) => frame)
+      .filter((frame) => matching[frame] && !around(frame).some((at) => matching[at]));
     const sum = outermost.reduce((sum: Amount, frame) => add(sum, total[frame] ?? 0), 0);
-    said.textContent = wanted === "" ? "" : `${count(sum)} ${index.kind} within what is found, ${percent(sum, whole) || "0%"}`;
+    said.textContent =
+      wanted === "" ? "" : `${count(sum)} ${index.kind} within what is found, ${percent(sum, whole) || "0%"}`;
   }
 
   const search = h("input", {
@@ -115,7 +124,12 @@ export async function flamePage(index: Index): Promise<Child[]> {
   redraw();
   return [
     h("div", { class: "heading" }, h("h2", {}, `Flame graph of ${index.kind}`)),
-    h("p", {}, "A box is a function; what stands below it ran within it. [several callers] stands for functions of which it is not known which was under way. A click widens a box, and another one goes back."),
+    h(
+      "p",
+      {},
+      "A box is a function; what stands below it ran within it. [several callers] stands for functions of which it " +
+        "is not known which was under way. A click widens a box, and another one goes back.",
+    ),
     h("div", { class: "above" }, search, said),
     h("div", { class: "wide" }, picture),
   ];

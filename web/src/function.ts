@@ -13,7 +13,8 @@ import { table } from "./table";
 function calls(index: Index, title: string, all: Call[], doubtful: boolean): Child {
   if (all.length === 0) return null;
   const of = (row: number) => all[row] as Call;
-  const name = (call: Call) => (call.function === null ? (call.name ?? "?") : (index.functions.name[call.function] ?? "?"));
+  const name = (call: Call) =>
+    call.function === null ? (call.name ?? "?") : (index.functions.name[call.function] ?? "?");
   return table({
     caption: title,
     rows: all.length,
@@ -21,8 +22,17 @@ function calls(index: Index, title: string, all: Call[], doubtful: boolean): Chi
     sorted: 0,
     text: (row) => name(of(row)),
     columns: [
-      { title: "Calls", number: true, cell: (row) => count(of(row).count, doubtful), order: (a, b) => compare(of(a).count ?? 0, of(b).count ?? 0) },
-      { title: "Function", cell: (row) => (of(row).function === null ? name(of(row)) : functionLink(index, of(row).function ?? 0)), className: "name" },
+      {
+        title: "Calls",
+        number: true,
+        cell: (row) => count(of(row).count, doubtful),
+        order: (a, b) => compare(of(a).count ?? 0, of(b).count ?? 0),
+      },
+      {
+        title: "Function",
+        cell: (row) => (of(row).function === null ? name(of(row)) : functionLink(index, of(row).function ?? 0)),
+        className: "name",
+      },
       { title: "Where", cell: (row) => placeLink(index, of(row).place), className: "place" },
     ],
   });
@@ -38,7 +48,12 @@ function inlined(index: Index, body: Body, doubtful: boolean): Child {
     sorted: 0,
     text: (row) => all[row]?.name ?? "",
     columns: [
-      { title: "Entries", number: true, cell: (row) => (all[row]?.entries === null ? "" : count(all[row]?.entries, doubtful)), order: (a, b) => compare(all[a]?.entries ?? 0, all[b]?.entries ?? 0) },
+      {
+        title: "Entries",
+        number: true,
+        cell: (row) => (all[row]?.entries === null ? "" : count(all[row]?.entries, doubtful)),
+        order: (a, b) => compare(all[a]?.entries ?? 0, all[b]?.entries ?? 0),
+      },
       { title: "Function", cell: (row) => all[row]?.name ?? "?", className: "name" },
       { title: "Called at", cell: (row) => placeLink(index, all[row]?.call ?? null), className: "place" },
     ],
@@ -56,7 +71,14 @@ function ownLines(body: Body, declared: [number, number] | null): { file: number
   return { file, from: Math.min(...numbers), to: Math.max(...numbers) + 1 };
 }
 
-async function oneBody(index: Index, number: number, body: Body, before: BodyBefore | null, whole: Amount, path: number[] | null): Promise<Child[]> {
+async function oneBody(
+  index: Index,
+  number: number,
+  body: Body,
+  before: BodyBefore | null,
+  whole: Amount,
+  path: number[] | null,
+): Promise<Child[]> {
   const doubtful = isDoubtful(index, number);
   if (body.untouched !== null) return [h("div", { class: "notes" }, explained(index, body.untouched, "Not counted: "))];
   const where = (block: number) => {
@@ -73,7 +95,9 @@ async function oneBody(index: Index, number: number, body: Body, before: BodyBef
   const excerpt = own && file && lines(file, own.from, own.to, hottest(file), whole, linesThen);
   const text = excerpt && excerpt.element;
   const lineOf = (line: number) => (own && line >= own.from && line <= own.to ? excerpt?.row(line) : null);
-  path?.flatMap((block) => body.blocks[block]?.lines ?? []).forEach((line) => line[0] === own?.file && lineOf(line[1])?.classList.add("taken"));
+  path
+    ?.flatMap((block) => body.blocks[block]?.lines ?? [])
+    .forEach((line) => line[0] === own?.file && lineOf(line[1])?.classList.add("taken"));
   const view = graph(body, {
     doubtful,
     path,
@@ -89,7 +113,9 @@ async function oneBody(index: Index, number: number, body: Body, before: BodyBef
   });
   text?.addEventListener("pointerover", (event) => {
     const line = Number((event.target as Element).closest<HTMLElement>("[data-line]")?.dataset.line);
-    const blocks = body.blocks.flatMap((block, at) => (block.lines.some((l) => l[0] === own?.file && l[1] === line) ? [at] : []));
+    const blocks = body.blocks.flatMap((block, at) =>
+      block.lines.some((l) => l[0] === own?.file && l[1] === line) ? [at] : [],
+    );
     view.mark(blocks);
   });
   text?.addEventListener("pointerleave", () => view.mark([]));
@@ -100,29 +126,60 @@ async function oneBody(index: Index, number: number, body: Body, before: BodyBef
 }
 
 /// The page of a function.
-export async function functionPage(index: Index, number: number, whole: Amount, path: number[] | null): Promise<Child[]> {
+export async function functionPage(
+  index: Index,
+  number: number,
+  whole: Amount,
+  path: number[] | null,
+): Promise<Child[]> {
   const details: Details = await loadFunction(index, number);
   const f = index.functions;
   const doubtful = isDoubtful(index, number);
   const facts: [string, Child][] = [
     [index.kind.charAt(0).toUpperCase() + index.kind.slice(1), count(f.own[number], doubtful)],
     ["Inclusive", f.inclusive && count(f.inclusive[number], doubtful)],
-    ["Entries", f.entries[number] !== null && [count(f.entries[number], doubtful), compare(f.inlined[number] ?? 0, 0) > 0 && ` (${count(f.inlined[number], doubtful)} inlined)`]],
-    ["Blocks run", `${grouped((f.blocks[number] ?? 0) - (f.unreached[number] ?? 0))} of ${grouped(f.blocks[number] ?? 0)}`],
+    [
+      "Entries",
+      f.entries[number] !== null && [
+        count(f.entries[number], doubtful),
+        compare(f.inlined[number] ?? 0, 0) > 0 && ` (${count(f.inlined[number], doubtful)} inlined)`,
+      ],
+    ],
+    [
+      "Blocks run",
+      `${grouped((f.blocks[number] ?? 0) - (f.unreached[number] ?? 0))} of ${grouped(f.blocks[number] ?? 0)}`,
+    ],
     ["Where", placeLink(index, placeOf(index, number))],
     ["Symbol", details.symbol !== f.name[number] && h("code", {}, details.symbol)],
   ];
   const before = await bodiesBefore(index, number);
-  const bodies = await Promise.all(details.bodies.map((body, at) => oneBody(index, number, body, before?.[at] ?? null, whole, path)));
+  const bodies = await Promise.all(
+    details.bodies.map((body, at) => oneBody(index, number, body, before?.[at] ?? null, whole, path)),
+  );
   const titled = bodies.map((body, at) => [
     bodies.length > 1 && h("h2", {}, `Body ${at + 1} of ${bodies.length}, of ${details.bodies[at]?.module}`),
     body,
   ]);
   return [
-    h("div", { class: "heading" }, h("h2", {}, f.name[number] ?? "?"), path && h("p", {}, "The way of one path is marked. ", h("a", { href: "#/paths" }, "All paths"))),
-    h("dl", { class: "facts" }, facts.filter(([, shown]) => shown).map(([name, shown]) => h("div", {}, h("dt", {}, name), h("dd", {}, shown)))),
-    details.doubts.length > 0 && h("ul", { class: "notes" }, details.doubts.map((doubt) => h("li", {}, explained(index, doubt)))),
-    details.bodies.length === 0 && h("p", {}, "It has no code of its own: all copies were inlined into other functions."),
+    h(
+      "div",
+      { class: "heading" },
+      h("h2", {}, f.name[number] ?? "?"),
+      path && h("p", {}, "The way of one path is marked. ", h("a", { href: "#/paths" }, "All paths")),
+    ),
+    h(
+      "dl",
+      { class: "facts" },
+      facts.filter(([, shown]) => shown).map(([name, shown]) => h("div", {}, h("dt", {}, name), h("dd", {}, shown))),
+    ),
+    details.doubts.length > 0 &&
+      h(
+        "ul",
+        { class: "notes" },
+        details.doubts.map((doubt) => h("li", {}, explained(index, doubt))),
+      ),
+    details.bodies.length === 0 &&
+      h("p", {}, "It has no code of its own: all copies were inlined into other functions."),
     titled,
     calls(index, "Called by", details.callers, doubtful),
   ];

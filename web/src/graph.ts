@@ -60,7 +60,9 @@ export function graph(body: Body, options: GraphOptions): GraphView {
 
   /// What a count was in the other run, if that differs.
   const was = (now: Amount | null | undefined, then: Amount | null | undefined) =>
-    now === null || now === undefined || then === null || then === undefined || compare(now, then) === 0 ? "" : ` (was ${grouped(then)})`;
+    now === null || now === undefined || then === null || then === undefined || compare(now, then) === 0
+      ? ""
+      : ` (was ${grouped(then)})`;
   const labelOf = (edge: DrawnEdge) => count(edge.count, options.doubtful) + was(edge.count, edge.before);
   const differs = (edge: DrawnEdge) => was(edge.count, edge.before) !== "";
 
@@ -70,7 +72,9 @@ export function graph(body: Body, options: GraphOptions): GraphView {
     const hot = hotPath(drawn);
     const blocksOf = new Map(drawn.nodes.map((node) => [node.id, node.blocks]));
     const takes = (from: string, to: string) =>
-      (blocksOf.get(from) ?? []).some((block) => (blocksOf.get(to) ?? []).some((next) => taken.has(`${block} ${next}`)));
+      (blocksOf.get(from) ?? []).some((block) =>
+        (blocksOf.get(to) ?? []).some((next) => taken.has(`${block} ${next}`)),
+      );
     const laidOut = new Graph({ multigraph: false });
     laidOut.setGraph({ rankdir: "TB", nodesep: 28, ranksep: 44, edgesep: 14, marginx: 16, marginy: 16 });
     laidOut.setDefaultEdgeLabel(() => ({}));
@@ -81,8 +85,16 @@ export function graph(body: Body, options: GraphOptions): GraphView {
         node.id === "exit"
           ? ["exit"]
           : node.loop !== null
-            ? [`loop of ${node.blocks.length} blocks`, options.where(body.loops[node.loop]?.header ?? first), `trips: ${count(body.loops[node.loop]?.counts?.[1], options.doubtful)}`]
-            : [`b${first}  ${count(body.blocks[first]?.count, options.doubtful)}${was(body.blocks[first]?.count, before?.blocks[first])}`, options.where(first)].filter(Boolean);
+            ? [
+                `loop of ${node.blocks.length} blocks`,
+                options.where(body.loops[node.loop]?.header ?? first),
+                `trips: ${count(body.loops[node.loop]?.counts?.[1], options.doubtful)}`,
+              ]
+            : [
+                `b${first}  ${count(body.blocks[first]?.count, options.doubtful)}` +
+                  was(body.blocks[first]?.count, before?.blocks[first]),
+                options.where(first),
+              ].filter(Boolean);
       titles.set(node.id, lines);
       const width = Math.max(48, ...lines.map((line) => line.length * CHARACTER + 20));
       laidOut.setNode(node.id, { width, height: 12 + 17 * lines.length });
@@ -94,22 +106,39 @@ export function graph(body: Body, options: GraphOptions): GraphView {
     layout(laidOut);
     const most = drawn.nodes.map(executed).reduce((a, b) => (compare(a, b) > 0 ? a : b), 0);
     const edges = drawn.edges.map((edge) => {
-      const placed = laidOut.edge(edge.from, edge.to) as { points?: { x: number; y: number }[]; x?: number; y?: number };
+      const placed = laidOut.edge(edge.from, edge.to) as {
+        points?: { x: number; y: number }[];
+        x?: number;
+        y?: number;
+      };
       const points = placed.points ?? [];
       let { x, y } = placed;
-      let path = points.map((point, number) => `${number ? "L" : "M"}${point.x.toFixed(1)},${point.y.toFixed(1)}`).join("");
+      let path = points
+        .map((point, number) => `${number ? "L" : "M"}${point.x.toFixed(1)},${point.y.toFixed(1)}`)
+        .join("");
       if (edge.from === edge.to) {
         // From a node to itself: an arc at its right side.
         const node = laidOut.node(edge.from) as { x: number; y: number; width: number; height: number };
         const [side, bend] = [node.x + node.width / 2, node.height / 4];
-        path = `M${side},${node.y + bend}C${side + 30},${node.y + 2 * bend} ${side + 30},${node.y - 2 * bend} ${side},${node.y - bend}`;
+        const [from, to] = [`${side + 30},${node.y + 2 * bend}`, `${side + 30},${node.y - 2 * bend}`];
+        path = `M${side},${node.y + bend}C${from} ${to} ${side},${node.y - bend}`;
         [x, y] = [side + 28 + (CHARACTER * labelOf(edge).length) / 2, node.y];
       }
       const never = edge.count !== null && compare(edge.count, 0) === 0;
       const kinds = [...new Set(edge.kinds)].join(", ");
       return svg(
         "g",
-        { class: ["edge", way ? takes(edge.from, edge.to) && "taken" : hot.has(edge) && "hot", differs(edge) && "differs", never && "never", edge.back && "back"].filter(Boolean).join(" ") },
+        {
+          class: [
+            "edge",
+            way ? takes(edge.from, edge.to) && "taken" : hot.has(edge) && "hot",
+            differs(edge) && "differs",
+            never && "never",
+            edge.back && "back",
+          ]
+            .filter(Boolean)
+            .join(" "),
+        },
         svg("path", { d: path, "marker-end": "url(#arrow)" }),
         x !== undefined && y !== undefined && svg("text", { x, y: y + 4, "text-anchor": "middle" }, labelOf(edge)),
         svg("title", {}, `${edge.from} to ${edge.to}: ${kinds}, ${labelOf(edge)}`),
@@ -129,7 +158,14 @@ export function graph(body: Body, options: GraphOptions): GraphView {
       const element = svg(
         "g",
         {
-          class: `node heat${heat(executed(node), most)}${never ? " never" : ""}${node.loop !== null ? " folded" : ""}${way && node.blocks.some((block) => way.includes(block)) ? " taken" : ""}`,
+          class: [
+            `node heat${heat(executed(node), most)}`,
+            never && "never",
+            node.loop !== null && "folded",
+            way && node.blocks.some((block) => way.includes(block)) && "taken",
+          ]
+            .filter(Boolean)
+            .join(" "),
           transform: `translate(${(x - width / 2).toFixed(1)},${(y - height / 2).toFixed(1)})`,
           "data-blocks": node.blocks.join(" "),
           click: open,
@@ -142,7 +178,20 @@ export function graph(body: Body, options: GraphOptions): GraphView {
       node.blocks.forEach((block) => nodesOf.set(block, element));
       return element;
     });
-    const arrow = svg("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 9, markerHeight: 9, markerUnits: "userSpaceOnUse", orient: "auto" }, svg("path", { d: "M0,0L8,4L0,8z" }));
+    const arrow = svg(
+      "marker",
+      {
+        id: "arrow",
+        viewBox: "0 0 8 8",
+        refX: 7,
+        refY: 4,
+        markerWidth: 9,
+        markerHeight: 9,
+        markerUnits: "userSpaceOnUse",
+        orient: "auto",
+      },
+      svg("path", { d: "M0,0L8,4L0,8z" }),
+    );
     picture.replaceChildren(svg("defs", {}, arrow), ...edges, ...nodes);
     const size = laidOut.graph() as { width?: number; height?: number };
     whole = { x: 0, y: 0, width: Math.max(1, size.width ?? 1), height: Math.max(1, size.height ?? 1) };
@@ -150,7 +199,8 @@ export function graph(body: Body, options: GraphOptions): GraphView {
     Object.assign(view, whole);
     const shown = { width: picture.clientWidth || 900, height: picture.clientHeight || 600 };
     if (whole.width > 1.6 * shown.width || whole.height > 1.6 * shown.height) {
-      const entry = laidOut.node(drawn.nodes.find((node) => node.blocks.includes(0))?.id ?? "b0") as { x: number } | undefined;
+      const entry = laidOut.node(drawn.nodes.find((node) => node.blocks.includes(0))?.id ?? "b0") as
+        { x: number } | undefined;
       view.width = shown.width * 1.2;
       view.height = shown.height * 1.2;
       view.x = (entry?.x ?? 0) - view.width / 2;
@@ -159,14 +209,18 @@ export function graph(body: Body, options: GraphOptions): GraphView {
     show();
   }
 
-  picture.addEventListener("wheel", (event) => {
-    if (!event.ctrlKey && !event.metaKey) return;
-    event.preventDefault();
-    const box = picture.getBoundingClientRect();
-    const x = view.x + ((event.clientX - box.left) / box.width) * view.width;
-    const y = view.y + ((event.clientY - box.top) / box.height) * view.height;
-    zoom(event.deltaY > 0 ? 1.15 : 1 / 1.15, x, y);
-  }, { passive: false });
+  picture.addEventListener(
+    "wheel",
+    (event) => {
+      if (!event.ctrlKey && !event.metaKey) return;
+      event.preventDefault();
+      const box = picture.getBoundingClientRect();
+      const x = view.x + ((event.clientX - box.left) / box.width) * view.width;
+      const y = view.y + ((event.clientY - box.top) / box.height) * view.height;
+      zoom(event.deltaY > 0 ? 1.15 : 1 / 1.15, x, y);
+    },
+    { passive: false },
+  );
   let dragged: { x: number; y: number } | null = null;
   picture.addEventListener("pointerdown", (event) => (dragged = { x: event.clientX, y: event.clientY }));
   picture.addEventListener("pointermove", (event) => {
@@ -193,7 +247,8 @@ export function graph(body: Body, options: GraphOptions): GraphView {
     }
   });
 
-  const tool = (name: string, act: () => void, title?: string) => h("button", { type: "button", click: act, title }, name);
+  const tool = (name: string, act: () => void, title?: string) =>
+    h("button", { type: "button", click: act, title }, name);
   const element = h(
     "section",
     { class: "drawing" },

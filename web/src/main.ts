@@ -32,8 +32,24 @@ function heading(title: string, home: boolean): void {
   const named = index?.units.map((unit) => unit.name).join(", ") ?? "cotree";
   document.title = home ? named : `${title} – ${named}`;
   bar.replaceChildren(
-    h("nav", { class: "crumbs", "aria-label": "Where this is" }, home ? [h("h1", {}, named), h("a", { href: "#/flame" }, "Flame graph"), index && index.paths !== null && h("a", { href: "#/paths" }, "Paths"), index && index.trace !== null && h("a", { href: "#/trace" }, "Trace"), index && index.before !== null && h("a", { href: "#/compare" }, "Compare")] : [h("a", { class: "home", href: "#/" }, named), h("h1", {}, title)]),
-    h("div", { class: "tools" }, h("button", { type: "button", click: turnTheme, title: "Light or dark" }, "Light/dark")),
+    h(
+      "nav",
+      { class: "crumbs", "aria-label": "Where this is" },
+      home
+        ? [
+            h("h1", {}, named),
+            h("a", { href: "#/flame" }, "Flame graph"),
+            index && index.paths !== null && h("a", { href: "#/paths" }, "Paths"),
+            index && index.trace !== null && h("a", { href: "#/trace" }, "Trace"),
+            index && index.before !== null && h("a", { href: "#/compare" }, "Compare"),
+          ]
+        : [h("a", { class: "home", href: "#/" }, named), h("h1", {}, title)],
+    ),
+    h(
+      "div",
+      { class: "tools" },
+      h("button", { type: "button", click: turnTheme, title: "Light or dark" }, "Light/dark"),
+    ),
   );
 }
 
@@ -73,7 +89,13 @@ async function show(): Promise<void> {
       content = overview(index);
     }
   } catch (error) {
-    content = [h("p", { class: "doubtful", role: "alert" }, `This can't be shown: ${error instanceof Error ? error.message : error}.`)];
+    content = [
+      h(
+        "p",
+        { class: "doubtful", role: "alert" },
+        `This can't be shown: ${error instanceof Error ? error.message : error}.`,
+      ),
+    ];
   }
   // The reader has gone on meanwhile.
   if (turn !== drawing) return;

@@ -15,7 +15,12 @@ export const fileLink = (index: Index, file: number): HTMLElement =>
   h("a", { href: `#/file/${file}`, title: index.files.paths[file] }, fileName(index, file));
 
 export const placeLink = (index: Index, place: Place): Child =>
-  place && h("a", { href: `#/file/${place[0]}/${place[1]}`, title: index.files.paths[place[0]] }, `${fileName(index, place[0])}:${place[1]}`);
+  place &&
+  h(
+    "a",
+    { href: `#/file/${place[0]}/${place[1]}`, title: index.files.paths[place[0]] },
+    `${fileName(index, place[0])}:${place[1]}`,
+  );
 
 export const placeOf = (index: Index, number: number): Place => {
   const file = index.functions.file[number] ?? -1;
@@ -31,6 +36,8 @@ export function explained(index: Index, [sentence, code]: Remark, before = ""): 
   const text = whole.charAt(0).toUpperCase() + whole.slice(1);
   if (code === null || parts === undefined) return text;
   const quoted = (part: string) => part.split("`").map((piece, at) => (at % 2 === 1 ? h("code", {}, piece) : piece));
-  const named = ["Why", "What to do", "Still true"].map((name, at) => h("div", {}, h("dt", {}, name), h("dd", {}, quoted(parts[at] ?? ""))));
+  const named = ["Why", "What to do", "Still true"].map((name, at) =>
+    h("div", {}, h("dt", {}, name), h("dd", {}, quoted(parts[at] ?? ""))),
+  );
   return h("details", {}, h("summary", {}, text, " ", h("code", {}, code)), h("dl", { class: "explained" }, named));
 }

@@ -31,28 +31,50 @@ function story(index: Index, path: Path, at: number): Child {
   const line = (part: PathPart) => {
     const name = part.function === null ? "?" : (index.functions.name[part.function] ?? "?");
     const link = part.function === null ? name : h("a", { href: `#/function/${part.function}/path/${at}` }, name);
-    const item = h("li", { class: part.context ? "context" : null }, part.context && "after ", link, " ", h("small", {}, route(index, part.lines)));
+    const item = h(
+      "li",
+      { class: part.context ? "context" : null },
+      part.context && "after ",
+      link,
+      " ",
+      h("small", {}, route(index, part.lines)),
+    );
     item.style.paddingLeft = `${Math.min(part.depth, 12) * 1.25}rem`;
     return item;
   };
   const shown = path.parts.slice(0, 12);
   const more = path.parts.length - shown.length;
-  return h("ul", { class: "story" }, shown.map(line), more > 0 && h("li", {}, h("small", {}, `and ${more} more parts`)));
+  return h(
+    "ul",
+    { class: "story" },
+    shown.map(line),
+    more > 0 && h("li", {}, h("small", {}, `and ${more} more parts`)),
+  );
 }
 
 /// The page of paths.
 export async function pathsPage(index: Index, whole: Amount): Promise<Child[]> {
   const paths = await loadPaths();
   const of = (row: number) => paths[row] as Path;
-  const names = (path: Path) => path.parts.map((part) => (part.function === null ? "" : (index.functions.name[part.function] ?? ""))).join(" ");
+  const names = (path: Path) =>
+    path.parts.map((part) => (part.function === null ? "" : (index.functions.name[part.function] ?? ""))).join(" ");
   const before: Column = {
     title: "Before",
     number: true,
-    cell: (row) => [of(row).before !== null && grouped(of(row).before ?? 0), compare(of(row).before ?? 0, 0) === 0 && h("small", {}, " only now"), compare(of(row).count, 0) === 0 && h("small", {}, " only before")],
+    cell: (row) => [
+      of(row).before !== null && grouped(of(row).before ?? 0),
+      compare(of(row).before ?? 0, 0) === 0 && h("small", {}, " only now"),
+      compare(of(row).count, 0) === 0 && h("small", {}, " only before"),
+    ],
     order: (a, b) => compare(of(a).before ?? 0, of(b).before ?? 0),
   };
   return [
-    h("p", {}, `${grouped(index.paths ?? 0)} paths ran. These executed most; a click on a function shows the path's way through it.`),
+    h(
+      "p",
+      {},
+      `${grouped(index.paths ?? 0)} paths ran. These executed most; `,
+      "a click on a function shows the path's way through it.",
+    ),
     table({
       caption: "Hottest paths",
       rows: paths.length,
@@ -60,9 +82,19 @@ export async function pathsPage(index: Index, whole: Amount): Promise<Child[]> {
       page: 40,
       text: (row) => names(of(row)),
       columns: [
-        { title: "Instructions", number: true, cell: (row) => count(of(row).instructions, of(row).doubtful), order: (a, b) => compare(of(a).instructions, of(b).instructions) },
+        {
+          title: "Instructions",
+          number: true,
+          cell: (row) => count(of(row).instructions, of(row).doubtful),
+          order: (a, b) => compare(of(a).instructions, of(b).instructions),
+        },
         { title: "Share", number: true, cell: (row) => percent(of(row).instructions, whole) },
-        { title: "Times", number: true, cell: (row) => count(of(row).count, of(row).doubtful), order: (a, b) => compare(of(a).count, of(b).count) },
+        {
+          title: "Times",
+          number: true,
+          cell: (row) => count(of(row).count, of(row).doubtful),
+          order: (a, b) => compare(of(a).count, of(b).count),
+        },
         ...(paths.some((path) => path.before !== null) ? [before] : []),
         { title: "Path", cell: (row) => story(index, of(row), row), className: "name" },
       ],

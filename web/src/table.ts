@@ -65,7 +65,13 @@ export function table(options: TableOptions): HTMLElement {
     const total = found.length;
     found = found.slice(0, shown);
     const cells = (row: number) =>
-      columns.map((column) => h("td", { class: [column.number && "number", column.className].filter(Boolean).join(" ") || null }, column.cell(row)));
+      columns.map((column) =>
+        h(
+          "td",
+          { class: [column.number && "number", column.className].filter(Boolean).join(" ") || null },
+          column.cell(row),
+        ),
+      );
     body.replaceChildren(...found.map((row) => h("tr", {}, cells(row))));
     more.hidden = total <= shown;
     status.textContent = total > found.length || wanted ? `${found.length} of ${total}` : "";
@@ -76,7 +82,11 @@ export function table(options: TableOptions): HTMLElement {
     "section",
     { class: "rows" },
     h("div", { class: "above" }, h("h2", {}, options.caption), text && rows > 12 && search, status),
-    h("div", { class: "wide" }, h("table", {}, h("caption", {}, options.caption), h("thead", {}, h("tr", {}, heads)), body)),
+    h(
+      "div",
+      { class: "wide" },
+      h("table", {}, h("caption", {}, options.caption), h("thead", {}, h("tr", {}, heads)), body),
+    ),
     more,
   );
 }

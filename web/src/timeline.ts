@@ -2,7 +2,17 @@
 
 import { grouped } from "./amounts";
 import { h } from "./dom";
-import { loadChunk, loadTile, STEP, upper, type Chunk, type Code, type Part, type Tile, type TraceIndex } from "./trace-data";
+import {
+  loadChunk,
+  loadTile,
+  STEP,
+  upper,
+  type Chunk,
+  type Code,
+  type Part,
+  type Tile,
+  type TraceIndex,
+} from "./trace-data";
 
 const ROW = 18;
 /// Rows that are seen at once.
@@ -46,7 +56,12 @@ interface Axis {
   clock: (place: number) => number;
 }
 
-const instructions = (part: Part): Axis => ({ unit: "", end: Math.max(part.clock, 1), place: (clock) => clock, clock: (place) => place });
+const instructions = (part: Part): Axis => ({
+  unit: "",
+  end: Math.max(part.clock, 1),
+  place: (clock) => clock,
+  clock: (place) => place,
+});
 
 /// Between two times that the trace tells, instructions take equally long; what comes before the first or behind the
 /// last takes a tick per instruction.
@@ -60,7 +75,9 @@ function ticks(part: Part): Axis {
     const [x, y] = [from[at], to[at]];
     if (x === undefined || y === undefined) return value;
     const [next, there] = [from[at + 1], to[at + 1]];
-    return next === undefined || there === undefined || next === x ? y + (value - x) : y + ((value - x) * (there - y)) / (next - x);
+    return next === undefined || there === undefined || next === x
+      ? y + (value - x)
+      : y + ((value - x) * (there - y)) / (next - x);
   };
   const place = map(clocks, stamps);
   return { unit: " ticks", end: Math.max(place(part.clock), 1), place, clock: map(stamps, clocks) };
@@ -74,18 +91,34 @@ function axisStep(span: number, steps: number): number {
 }
 
 const short = (amount: number): string => {
-  const units: [number, string][] = [[1e12, " T"], [1e9, " G"], [1e6, " M"], [1e3, " k"]];
+  const units: [number, string][] = [
+    [1e12, " T"],
+    [1e9, " G"],
+    [1e6, " M"],
+    [1e3, " k"],
+  ];
   const [unit, name] = units.find(([unit]) => Math.abs(amount) >= unit) ?? [1, ""];
   return `${(amount / unit).toLocaleString("en", { maximumFractionDigits: 3 })}${name}`;
 };
 
 export function timeline(trace: TraceIndex, code: Code, go: (clock: number) => void): Timeline {
-  const canvas = h("canvas", { class: "timeline", tabindex: 0, role: "img", "aria-label": "Timeline of calls: arrow keys move it, plus and minus zoom, 0 shows all" });
+  const canvas = h("canvas", {
+    class: "timeline",
+    tabindex: 0,
+    role: "img",
+    "aria-label": "Timeline of calls: arrow keys move it, plus and minus zoom, 0 shows all",
+  });
   const said = h("p", { class: "status said" });
   const probes = Array.from({ length: TONES }, (_, tone) => h("span", { class: `probe tone${tone}` }));
   const probe = (name: string) => h("span", { class: `probe ${name}` });
   const [ink, paper, mark_, faint] = [probe("ink"), probe("paper"), probe("marking"), probe("faint")];
-  const element = h("div", { class: "timelines" }, canvas, said, h("div", { class: "probes", "aria-hidden": "true" }, probes, ink, paper, mark_, faint));
+  const element = h(
+    "div",
+    { class: "timelines" },
+    canvas,
+    said,
+    h("div", { class: "probes", "aria-hidden": "true" }, probes, ink, paper, mark_, faint),
+  );
 
   let part: Part | undefined;
   let axis: Axis | undefined;
@@ -122,7 +155,10 @@ export function timeline(trace: TraceIndex, code: Code, go: (clock: number) => v
   const seenTo = () => axis?.clock(to) ?? to;
   const want = (what: Promise<unknown>) => {
     waiting++;
-    what.then(() => (waiting--, redraw()), (why) => (waiting--, (said.textContent = String(why instanceof Error ? why.message : why))));
+    what.then(
+      () => (waiting--, redraw()),
+      (why) => (waiting--, (said.textContent = String(why instanceof Error ? why.message : why))),
+    );
   };
   const asked = new Set<string>();
   const once = (name: string, ask: () => Promise<unknown>) => {
@@ -155,7 +191,15 @@ export function timeline(trace: TraceIndex, code: Code, go: (clock: number) => v
     const scale = width() / (to - from);
     const [least, most] = [seenFrom(), seenTo()];
     const found: Box[] = [];
-    const add = (depth: number, start: number, end: number, length: number | null, fn: number, count: number, began = start) => {
+    const add = (
+      depth: number,
+      start: number,
+      end: number,
+      length: number | null,
+      fn: number,
+      count: number,
+      began = start,
+    ) => {
       deepest = Math.max(deepest, depth + 1);
       if (end < least || start > most) return;
       const [x, right] = [(Math.max(place(start), from) - from) * scale, (Math.min(place(end), to) - from) * scale];
@@ -163,7 +207,11 @@ export function timeline(trace: TraceIndex, code: Code, go: (clock: number) => v
     };
     const numbers = chunksSeen(part);
     const chunks = numbers?.map((number) => seen.get(number));
-    numbers?.forEach((number) => seen.has(number) || once(`steps ${part.number}/${number}`, async () => seen.set(number, await loadChunk(part.number, number))));
+    numbers?.forEach(
+      (number) =>
+        seen.has(number) ||
+        once(`steps ${part.number}/${number}`, async () => seen.set(number, await loadChunk(part.number, number))),
+    );
     if (chunks?.every((chunk) => chunk !== undefined)) {
       // What goes on in the next chunk stands there at the same place of the stack.
       let open: { function: number; start: number }[] = [];
@@ -172,7 +220,10 @@ export function timeline(trace: TraceIndex, code: Code, go: (clock: number) => v
         const end = clocks[chunk.number - first + 1] ?? part.clock;
         const goesOn: typeof open = [];
         for (const a of chunk.activations) {
-          const start = Math.max(a.start, open[a.depth]?.start ?? (a.start < chunk.raw.clock ? chunk.raw.clock : a.start));
+          const start = Math.max(
+            a.start,
+            open[a.depth]?.start ?? (a.start < chunk.raw.clock ? chunk.raw.clock : a.start),
+          );
           const whole = a.end === null ? null : a.end - a.start;
           if (a.end === null && at + 1 < chunks.length) goesOn[a.depth] = { function: a.function, start };
           else add(a.depth, start, a.end ?? end, whole, a.function, 1, a.start);
@@ -189,7 +240,15 @@ export function timeline(trace: TraceIndex, code: Code, go: (clock: number) => v
         const start = begin + (data.start[at] ?? 0);
         const length = data.length[at] ?? null;
         // The tiles before show it up to where this one begins.
-        add(depth, Math.max(start, begin), length === null ? begin + span : start + length, length, data.function[at] ?? 0, data.count[at] ?? 1, start);
+        add(
+          depth,
+          Math.max(start, begin),
+          length === null ? begin + span : start + length,
+          length,
+          data.function[at] ?? 0,
+          data.count[at] ?? 1,
+          start,
+        );
       });
     }
     return { boxes: found, chunks: [] };
@@ -222,7 +281,13 @@ export function timeline(trace: TraceIndex, code: Code, go: (clock: number) => v
     if (!pen) return;
     pen.scale(ratio, ratio);
     const colour = (element: HTMLElement) => getComputedStyle(element).backgroundColor;
-    const [tones, text, ground, marking, line] = [probes.map(colour), colour(ink), colour(paper), colour(mark_), colour(faint)];
+    const [tones, text, ground, marking, line] = [
+      probes.map(colour),
+      colour(ink),
+      colour(paper),
+      colour(mark_),
+      colour(faint),
+    ];
     pen.fillStyle = ground;
     pen.fillRect(0, 0, w, tall);
     const scale = w / (to - from);
@@ -254,7 +319,11 @@ export function timeline(trace: TraceIndex, code: Code, go: (clock: number) => v
     pen.rect(box.x, y, box.width - 4, ROW);
     pen.clip();
     pen.fillStyle = text;
-    pen.fillText(`${code.name(box.function)}${box.count > 1 ? ` and others: ${grouped(box.count)} calls` : ""}`, box.x + 4, y + ROW / 2);
+    pen.fillText(
+      `${code.name(box.function)}${box.count > 1 ? ` and others: ${grouped(box.count)} calls` : ""}`,
+      box.x + 4,
+      y + ROW / 2,
+    );
     pen.restore();
   }
 
@@ -273,7 +342,14 @@ export function timeline(trace: TraceIndex, code: Code, go: (clock: number) => v
     }
   }
 
-  function drawAxis(pen: CanvasRenderingContext2D, w: number, tall: number, scale: number, text: string, line: string): void {
+  function drawAxis(
+    pen: CanvasRenderingContext2D,
+    w: number,
+    tall: number,
+    scale: number,
+    text: string,
+    line: string,
+  ): void {
     const step = axisStep(to - from, w / 140);
     pen.fillStyle = line;
     for (let at = Math.ceil(from / step) * step; at <= to; at += step) {
@@ -293,13 +369,17 @@ export function timeline(trace: TraceIndex, code: Code, go: (clock: number) => v
   };
   const boxAt = ({ x, y }: { x: number; y: number }) => {
     const depth = Math.floor((y - AXIS) / ROW) + top;
-    return y < AXIS ? undefined : boxes.findLast((box) => box.depth === depth && x >= box.x - 1 && x <= box.x + Math.max(box.width, 2));
+    return y < AXIS
+      ? undefined
+      : boxes.findLast((box) => box.depth === depth && x >= box.x - 1 && x <= box.x + Math.max(box.width, 2));
   };
   function say(box: Box | undefined): void {
     if (!box) return;
     const many = box.count > 1 ? `${grouped(box.count)} calls, the longest of ` : "";
     const lasts = box.length === null ? "goes on" : `${grouped(box.length)} instructions`;
-    said.textContent = `${many}${code.name(box.function)}: ${lasts}, from instruction ${grouped(Math.round(box.start))} on; depth ${box.depth + 1}`;
+    const since = grouped(Math.round(box.start));
+    const where = `from instruction ${since} on; depth ${box.depth + 1}`;
+    said.textContent = `${many}${code.name(box.function)}: ${lasts}, ${where}`;
   }
   function zoom(factor: number, around = (from + to) / 2): void {
     [from, to] = [around - (around - from) * factor, around + (to - around) * factor];

@@ -50,10 +50,28 @@ export interface Tile {
 }
 
 /// Kinds of steps.
-export const STEP = { block: 0, segment: 1, begin: 2, leave: 3, abandon: 4, revive: 5, goesOn: 6, certain: 7, mark: 8 } as const;
+export const STEP = {
+  block: 0,
+  segment: 1,
+  begin: 2,
+  leave: 3,
+  abandon: 4,
+  revive: 5,
+  goesOn: 6,
+  certain: 7,
+  mark: 8,
+} as const;
 
 /// Values of steps of the kind `mark`.
-export const MARKS = ["the stack is told anew", "an exception is caught", "a signal ends this activation", "the thread ends", "the process ends", "recording stops", "recording starts"];
+export const MARKS = [
+  "the stack is told anew",
+  "an exception is caught",
+  "a signal ends this activation",
+  "the thread ends",
+  "the process ends",
+  "recording stops",
+  "recording starts",
+];
 
 interface RawChunk {
   first: number;
@@ -109,7 +127,8 @@ export interface Chunk {
 
 export const loadTrace = () => load("trace/index") as Promise<TraceIndex>;
 
-export const loadTile = (part: number, level: number, tile: number) => load(`trace/tiles/${part}/${level}/${tile}`) as Promise<Tile>;
+export const loadTile = (part: number, level: number, tile: number) =>
+  load(`trace/tiles/${part}/${level}/${tile}`) as Promise<Tile>;
 
 const chunks = new Map<string, Promise<Chunk>>();
 const MOST_CHUNKS = 48;
@@ -192,7 +211,12 @@ function decode(number: number, raw: RawChunk): Chunk {
 /// What is under way behind a step, outermost first, as far as it is listed.
 export function stackAt(chunk: Chunk, step: number): Frame[] {
   const { raw } = chunk;
-  const stack: Frame[] = raw.function.map((fn, at) => ({ function: fn, block: raw.block[at] ?? -1, segment: 0, from: raw.from[at] ?? 0 }));
+  const stack: Frame[] = raw.function.map((fn, at) => ({
+    function: fn,
+    block: raw.block[at] ?? -1,
+    segment: 0,
+    from: raw.from[at] ?? 0,
+  }));
   let block = raw.first - 1;
   for (let at = 0; at <= step && at < chunk.length; at++) {
     const [kind, value] = [chunk.kind[at], chunk.value[at] ?? 0];
@@ -202,7 +226,8 @@ export function stackAt(chunk: Chunk, step: number): Frame[] {
       if (top) [top.block, top.segment] = [value, 0];
     } else if (kind === STEP.segment) {
       if (top) top.segment = value;
-    } else if (kind === STEP.begin || kind === STEP.revive) stack.push({ function: value, block: -1, segment: 0, from: kind === STEP.begin ? block + 1 : block });
+    } else if (kind === STEP.begin || kind === STEP.revive)
+      stack.push({ function: value, block: -1, segment: 0, from: kind === STEP.begin ? block + 1 : block });
     else if (kind === STEP.leave || kind === STEP.abandon) stack.pop();
     else if (kind === STEP.mark && value === 0) stack.length = 0;
   }
@@ -294,7 +319,13 @@ function linesOf(block: Block, segment: number): [number, number][] {
 }
 
 /// Chunks in which some of these segments ran, in order, from one on or back from it.
-export async function* chunksWith(trace: TraceIndex, part: Part, wanted: number[], from: number, backwards: boolean): AsyncGenerator<number> {
+export async function* chunksWith(
+  trace: TraceIndex,
+  part: Part,
+  wanted: number[],
+  from: number,
+  backwards: boolean,
+): AsyncGenerator<number> {
   const [first, clocks] = part.chunks;
   const segments = new Set(wanted);
   const step = backwards ? -1 : 1;

@@ -7,7 +7,20 @@ import type { Amount, Index } from "./model";
 import { fileName } from "./names";
 import { hottest, lastLine, lines, type Lines } from "./source";
 import { timeline } from "./timeline";
-import { chunksWith, Code, key, loadChunk, loadTrace, MARKS, STEP, stackAt, upper, type Chunk, type Part, type TraceIndex } from "./trace-data";
+import {
+  chunksWith,
+  Code,
+  key,
+  loadChunk,
+  loadTrace,
+  MARKS,
+  STEP,
+  stackAt,
+  upper,
+  type Chunk,
+  type Part,
+  type TraceIndex,
+} from "./trace-data";
 
 /// A step, and which of its lines.
 interface Moment {
@@ -43,7 +56,11 @@ class Tracer {
   }
 
   /// The next step behind this one, or before it, that is wanted; `null` at the end.
-  async seek(from: Moment, backwards: boolean, wanted: (chunk: Chunk, step: number) => Promise<boolean> | boolean): Promise<Moment | null> {
+  async seek(
+    from: Moment,
+    backwards: boolean,
+    wanted: (chunk: Chunk, step: number) => Promise<boolean> | boolean,
+  ): Promise<Moment | null> {
     const by = backwards ? -1 : 1;
     let { chunk, step } = from;
     for (;;) {
@@ -82,7 +99,10 @@ class Tracer {
   }
 
   async atBlock(block: number): Promise<Moment> {
-    const number = Math.max(this.part.chunks[0], Math.min(this.last, Math.floor((block - this.part.first) / this.trace.chunk)));
+    const number = Math.max(
+      this.part.chunks[0],
+      Math.min(this.last, Math.floor((block - this.part.first) / this.trace.chunk)),
+    );
     const chunk = await loadChunk(this.part.number, number);
     const step = chunk.block.findIndex((known, at) => known >= block && chunk.kind[at] === STEP.block);
     return this.nearest({ chunk, step: step < 0 ? Math.max(0, chunk.length - 1) : step, line: 0 });
@@ -142,7 +162,14 @@ class Tracer {
         const segment = kind === STEP.segment ? (chunk.value[step] ?? 0) : 0;
         if (!wanted.has(key(chunk.function[step] ?? -1, chunk.inside[step] ?? -1, segment))) continue;
         const own = await this.linesAt(chunk, step);
-        return { chunk, step, line: Math.max(0, own.findIndex((known) => known[0] === file && known[1] === line)) };
+        return {
+          chunk,
+          step,
+          line: Math.max(
+            0,
+            own.findIndex((known) => known[0] === file && known[1] === line),
+          ),
+        };
       }
     }
     return null;
@@ -152,7 +179,12 @@ class Tracer {
 /// The part that is shown first: one that a signal ended, or the end of the first thread.
 function usual(parts: Part[]): number {
   const ended = parts.findIndex((part) => part.signal);
-  return ended >= 0 ? ended : Math.max(0, parts.findIndex((part) => part.blocks > 0));
+  return ended >= 0
+    ? ended
+    : Math.max(
+        0,
+        parts.findIndex((part) => part.blocks > 0),
+      );
 }
 
 const many = (count: number, what: string): string => `${grouped(count)} ${what}${count === 1 ? "" : "s"}`;
@@ -162,8 +194,11 @@ function describe(trace: TraceIndex, part: Part): string {
   const signal = part.signal ? "a signal ended what was under way; " : "";
   const first = part.first + part.chunks[0] * trace.chunk;
   const steps = part.chunks[0] > 0 ? ` Steps are written from block ${grouped(first)} on (--trace-blocks).` : "";
-  const deeper = part.deeper ? " Activations deeper than 1,000 are drawn only where the timeline shows single steps." : "";
-  return `${many(part.blocks, "block")}, ${many(part.clock, "instruction")}${more}; ${signal}${part.end}.${steps}${deeper}`;
+  const deeper = part.deeper
+    ? " Activations deeper than 1,000 are drawn only where the timeline shows single steps."
+    : "";
+  const ran = `${many(part.blocks, "block")}, ${many(part.clock, "instruction")}`;
+  return `${ran}${more}; ${signal}${part.end}.${steps}${deeper}`;
 }
 
 /// The page of a trace. `where` is what the address says: a part and a block, or a file and a line.
@@ -172,7 +207,9 @@ export async function tracePage(index: Index, whole: Amount, where: string[]): P
   const code = new Code(index, trace);
   const parts = trace.threads.flatMap((thread) => thread.parts);
   if (parts.length === 0) return [h("p", {}, "Nothing was traced.")];
-  const titles = trace.threads.flatMap((thread) => thread.parts.map((_, at) => `${thread.title}${thread.parts.length > 1 ? `, part ${at + 1}` : ""}`));
+  const titles = trace.threads.flatMap((thread) =>
+    thread.parts.map((_, at) => `${thread.title}${thread.parts.length > 1 ? `, part ${at + 1}` : ""}`),
+  );
   const wantsLine = where[0] === "line";
   let number = wantsLine || where[0] === undefined ? usual(parts) : Math.min(Number(where[0]) || 0, parts.length - 1);
   let tracer = new Tracer(index, trace, code, parts[number] as Part);
@@ -180,10 +217,22 @@ export async function tracePage(index: Index, whole: Amount, where: string[]): P
   let turn = 0;
   let addressed = 0;
 
-  const choice = h("select", { "aria-label": "Thread", change: () => void choose(Number(choice.value)) }, parts.map((part, at) => h("option", { value: at }, `${titles[at]} (${many(part.blocks, "block")})`)));
+  const choice = h(
+    "select",
+    { "aria-label": "Thread", change: () => void choose(Number(choice.value)) },
+    parts.map((part, at) => h("option", { value: at }, `${titles[at]} (${many(part.blocks, "block")})`)),
+  );
   const about = h("p", {});
   const status = h("p", { class: "status", role: "status" });
-  const chart = timeline(trace, code, (clock) => void act(() => tracer.atClock(clock), "Steps are written of the end of a thread only; `cotree html --trace-blocks` says of how much."));
+  const chart = timeline(
+    trace,
+    code,
+    (clock) =>
+      void act(
+        () => tracer.atClock(clock),
+        "Steps are written of the end of a thread only; `cotree html --trace-blocks` says of how much.",
+      ),
+  );
   const clockBox = h("input", { type: "checkbox", change: () => chart.byTime(clockBox.checked) });
   const now = h("p", { class: "moment" });
   const stackList = h("ol", { class: "stack" });
@@ -245,28 +294,48 @@ export async function tracePage(index: Index, whole: Amount, where: string[]): P
       return (kind !== STEP.block && kind !== STEP.segment) || (await tracer.linesAt(chunk, step)).length > 0;
     };
     const list: Moment[] = [{ ...at }];
-    for (const [backwards, count] of [[true, BEFORE], [false, AFTER]] as const) {
+    for (const [backwards, count] of [
+      [true, BEFORE],
+      [false, AFTER],
+    ] as const) {
       let here: Moment | null = at;
       for (let row = 0; here && row < count; row++) {
         here = await tracer.seek(here, backwards, shown);
         if (here) backwards ? list.unshift(here) : list.push(here);
       }
     }
-    return Promise.all(list.map(async (moment) => ({ moment, text: await stepText(moment.chunk, moment.step), depth: moment.chunk.depth[moment.step] ?? 0 })));
+    return Promise.all(
+      list.map(async (moment) => ({
+        moment,
+        text: await stepText(moment.chunk, moment.step),
+        depth: moment.chunk.depth[moment.step] ?? 0,
+      })),
+    );
   }
 
   async function sourceAt(file: number): Promise<(Lines & { missing: boolean }) | null> {
     const known = opened.get(file);
     if (known !== undefined) return known;
     const source = await loadFile(file).catch(() => null);
-    const found = source && { ...lines(source, 1, lastLine(source), hottest(source), whole), missing: source.text === null };
+    const found = source && {
+      ...lines(source, 1, lastLine(source), hottest(source), whole),
+      missing: source.text === null,
+    };
     opened.set(file, found);
     return found;
   }
 
   function offerJumps(file: number, line: number): void {
     const jump = (title: string, from: () => Moment | null, backwards: boolean) =>
-      h("button", { type: "button", click: () => void act(() => tracer.ran(file, line, from(), backwards), `${placeText([file, line])} did not run there.`) }, title);
+      h(
+        "button",
+        {
+          type: "button",
+          click: () =>
+            void act(() => tracer.ran(file, line, from(), backwards), `${placeText([file, line])} did not run there.`),
+        },
+        title,
+      );
     jumps.replaceChildren(
       h("span", {}, `When ${placeText([file, line])} ran: `),
       jump("first", () => null, false),
@@ -288,7 +357,9 @@ export async function tracePage(index: Index, whole: Amount, where: string[]): P
     const shown = hidden > 0 ? [...frames.slice(0, FRAMES), ...frames.slice(-FRAMES)] : frames;
     const texts = await Promise.all(
       shown.map(async (frame) => {
-        const own = (await code.lines(frame.function, frame.block, frame.segment)).at(-1) ?? (await code.load(frame.function))?.blocks[frame.block]?.lines.at(-1);
+        const own =
+          (await code.lines(frame.function, frame.block, frame.segment)).at(-1) ??
+          (await code.load(frame.function))?.blocks[frame.block]?.lines.at(-1);
         return { frame, place: own && ([own[0], own[1]] as [number, number]) };
       }),
     );
@@ -303,17 +374,43 @@ export async function tracePage(index: Index, whole: Amount, where: string[]): P
     if (mine !== turn) return;
     const isLast = last?.chunk === chunk && last.step === step && last.line === found.line;
     const where = tracer.part.place && ` at ${placeText(tracer.part.place)}`;
-    const signal = !isLast ? "" : last.exact ? ". A signal ended the thread here" : `. A signal ended the thread behind this${where ?? ""}`;
+    const signal = !isLast
+      ? ""
+      : last.exact
+        ? ". A signal ended the thread here"
+        : `. A signal ended the thread behind this${where ?? ""}`;
     const block = chunk.block[step] ?? 0;
     const clock = chunk.clock[step] ?? 0;
     clearTimeout(addressed);
     addressed = setTimeout(() => history.replaceState(null, "", `#/trace/${number}/${block}`), 400);
-    now.replaceChildren(`Block ${grouped(block)} of ${grouped(tracer.part.blocks + tracer.part.first - 1)}, instruction ${grouped(clock)}`, signal, chunk.certain[step] || (isLast && last.exact) ? "" : " (this may not have run)");
+    now.replaceChildren(
+      `Block ${grouped(block)} of ${grouped(tracer.part.blocks + tracer.part.first - 1)}`,
+      `, instruction ${grouped(clock)}`,
+      signal,
+      chunk.certain[step] || (isLast && last.exact) ? "" : " (this may not have run)",
+    );
     stackList.replaceChildren(
       ...texts.toReversed().flatMap(({ frame, place: last }, at) => {
         const place = at === 0 ? here : last;
-        const link = h("button", { type: "button", class: "plain", title: "Go to where it began", click: () => void act(() => tracer.atBlock(Math.max(frame.from, tracer.part.first))) }, "⇤");
-        const row = h("li", {}, functionOf(frame.function), " ", place && h("small", {}, placeText(place)), " ", frame.from >= tracer.part.first && link);
+        const link = h(
+          "button",
+          {
+            type: "button",
+            class: "plain",
+            title: "Go to where it began",
+            click: () => void act(() => tracer.atBlock(Math.max(frame.from, tracer.part.first))),
+          },
+          "⇤",
+        );
+        const row = h(
+          "li",
+          {},
+          functionOf(frame.function),
+          " ",
+          place && h("small", {}, placeText(place)),
+          " ",
+          frame.from >= tracer.part.first && link,
+        );
         return hidden > 0 && at === FRAMES ? [h("li", { class: "faint" }, `… ${grouped(hidden)} more …`), row] : [row];
       }),
     );
@@ -321,8 +418,17 @@ export async function tracePage(index: Index, whole: Amount, where: string[]): P
     stepList.replaceChildren(
       ...rows.map(({ moment: at, text, depth }) => {
         const here = at.chunk === chunk && at.step === step;
-        const button = h("button", { type: "button", class: "plain", click: () => void act(() => tracer.nearest(at)) }, text);
-        const row = h("li", { class: here ? "here" : null, "aria-current": here ? "step" : null }, button, at.chunk.certain[at.step] ? null : h("small", {}, " may not have run"));
+        const button = h(
+          "button",
+          { type: "button", class: "plain", click: () => void act(() => tracer.nearest(at)) },
+          text,
+        );
+        const row = h(
+          "li",
+          { class: here ? "here" : null, "aria-current": here ? "step" : null },
+          button,
+          at.chunk.certain[at.step] ? null : h("small", {}, " may not have run"),
+        );
         row.style.paddingLeft = `${Math.min(depth - least, 16) * 0.75 + 0.5}rem`;
         return row;
       }),
@@ -332,7 +438,9 @@ export async function tracePage(index: Index, whole: Amount, where: string[]): P
     sourceTitle.replaceChildren(h("a", { href: `#/file/${place[0]}/${place[1]}` }, placeText(place)));
     if (!source) sourceBox.replaceChildren(h("p", {}, "The source of this line is not at hand."));
     else {
-      status.textContent = source.missing ? "The source is not on this machine: lines are shown without their text." : "";
+      status.textContent = source.missing
+        ? "The source is not on this machine: lines are shown without their text."
+        : "";
       if (source.element.parentElement !== sourceBox) sourceBox.replaceChildren(source.element);
       source.element.querySelectorAll(".here").forEach((row) => row.classList.remove("here"));
       const row = source.row(place[1]);
@@ -370,12 +478,28 @@ export async function tracePage(index: Index, whole: Amount, where: string[]): P
   const view = h(
     "div",
     { class: "tracing" },
-    h("div", { class: "tools" }, choice, " ", h("button", { type: "button", click: () => chart.zoom(0.5) }, "Zoom in"), " ", h("button", { type: "button", click: () => chart.zoom(2) }, "Zoom out"), " ", h("button", { type: "button", click: () => chart.whole() }, "All"), parts.some((part) => part.times.length > 1) && h("label", {}, " ", clockBox, " by time")),
+    h(
+      "div",
+      { class: "tools" },
+      choice,
+      " ",
+      h("button", { type: "button", click: () => chart.zoom(0.5) }, "Zoom in"),
+      " ",
+      h("button", { type: "button", click: () => chart.zoom(2) }, "Zoom out"),
+      " ",
+      h("button", { type: "button", click: () => chart.whole() }, "All"),
+      parts.some((part) => part.times.length > 1) && h("label", {}, " ", clockBox, " by time"),
+    ),
     about,
     trace.lost !== null && h("p", { class: "doubtful" }, `${trace.lost}.`),
     chart.element,
     h("div", { class: "above" }, moves, now, status),
-    h("div", { class: "sides moments" }, h("div", {}, h("h2", {}, "Under way, innermost first"), stackList, h("h2", {}, "Steps"), stepList), h("div", {}, sourceTitle, jumps, sourceBox)),
+    h(
+      "div",
+      { class: "sides moments" },
+      h("div", {}, h("h2", {}, "Under way, innermost first"), stackList, h("h2", {}, "Steps"), stepList),
+      h("div", {}, sourceTitle, jumps, sourceBox),
+    ),
   );
   view.addEventListener("keydown", (event) => {
     if ((event.target as Element).matches("input, select") || event.ctrlKey || event.metaKey || event.altKey) return;

@@ -23,7 +23,11 @@
       runs: text('td', row),
       before: row.querySelector('.was')?.textContent ?? null,
       share: text('.part-of', row),
-      below: all('.branches li', row).map((item) => [text('small', item), item.lastChild.nodeType === 3 ? item.lastChild.data : '', all('span', item).map((span) => span.textContent)]),
+      below: all('.branches li', row).map((item) => [
+        text('small', item),
+        item.lastChild.nodeType === 3 ? item.lastChild.data : '',
+        all('span', item).map((span) => span.textContent),
+      ]),
     }));
   // The hottest of a list, and some of the others.
   const some = (list, most) => {
@@ -35,13 +39,18 @@
   const nodes = (graph) => all('.node', graph).map((node) => all('text', node).map((line) => line.textContent));
 
   const answers = {};
-  answers.units = all('.unit .totals').map((totals) => all('.total', totals).map((total) => ['h3', 'b', 'small'].map((part) => text(part, total))));
+  answers.units = all('.unit .totals').map((totals) =>
+    all('.total', totals).map((total) => ['h3', 'b', 'small'].map((part) => text(part, total))),
+  );
   answers.tables = tables();
   answers.meters = all('td meter').map((meter) => [meter.value, meter.max]);
   const links = (prefix) => [...new Set(all(`td.name a[href^="${prefix}"]`).map((link) => link.hash))];
   const files = some(links('#/file/'), PLAN.files);
   const functions = all('.rows').find((section) => text('h2', section) === 'Functions');
-  const pages = some(all('.name a', functions).map((link) => link.hash), PLAN.functions);
+  const pages = some(
+    all('.name a', functions).map((link) => link.hash),
+    PLAN.functions,
+  );
   const views = all('#bar nav a').map((link) => link.hash);
 
   answers.functions = [];
@@ -58,9 +67,14 @@
       graphs: graphs.map((drawing) => {
         button('Fold loops', drawing)?.click();
         const folded = nodes(drawing.querySelector('.graph'));
-        if (Number(number(facts['Blocks run'].split(' of ')[1])) > PLAN.blocks) return { folded, nodes: null, edges: [] };
+        if (Number(number(facts['Blocks run'].split(' of ')[1])) > PLAN.blocks)
+          return { folded, nodes: null, edges: [] };
         button('Unfold loops', drawing)?.click();
-        return { folded, nodes: nodes(drawing.querySelector('.graph')), edges: all('.edge title', drawing).map((title) => title.textContent) };
+        return {
+          folded,
+          nodes: nodes(drawing.querySelector('.graph')),
+          edges: all('.edge title', drawing).map((title) => title.textContent),
+        };
       }),
     });
   }
@@ -90,7 +104,11 @@
     answers.compare = tables();
   }
   await go('#/flame');
-  answers.flame = all('.boxes .box').map((box) => [text('title', box), box.dataset.total, box.querySelector('rect').getAttribute('y')]);
+  answers.flame = all('.boxes .box').map((box) => [
+    text('title', box),
+    box.dataset.total,
+    box.querySelector('rect').getAttribute('y'),
+  ]);
   await go('#/file/999999');
   answer(answers);
 })();

@@ -1,7 +1,11 @@
 // Goes through the trace of a program as a reader does, and leaves what it says for the test.
 (async () => {
   const now = () => ({
-    block: Number(text('.moment').match(/^Block ([\d,]+) of/)?.[1].replaceAll(',', '')),
+    block: Number(
+      text('.moment')
+        .match(/^Block ([\d,]+) of/)?.[1]
+        .replaceAll(',', ''),
+    ),
     place: text('.moments h2 a'),
     stack: all('.stack li').map((frame) => frame.textContent.trim()),
     // A place by a line of the source, and that line is marked.
@@ -10,7 +14,9 @@
   const press = async (name, of) => {
     const here = document.querySelector('.steps .here');
     button(name, of).click();
-    await until(() => text('.tracing [role=status]') !== 'Searching …' && document.querySelector('.steps .here') !== here);
+    await until(
+      () => text('.tracing [role=status]') !== 'Searching …' && document.querySelector('.steps .here') !== here,
+    );
     return now();
   };
   await until(shown);

@@ -70,9 +70,11 @@ pub fn axe() -> Result<String> {
     fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))
 }
 
-/// Checks the types of the sources, and bundles them; the tools are those of `package-lock.json`.
+/// Checks the form and the types of the sources, and bundles them; the tools are those of `package-lock.json`.
 fn bundle() -> Result<String> {
     let folder = install("web")?;
+    command::succeed(tool(&folder, "prettier").args(["--check", "--log-level", "warn", "src"]))
+        .context("web/src is not formatted: run `npx prettier --write src` in web/")?;
     command::succeed(tool(&folder, "tsc").args(["--noEmit", "-p", "."]))?;
     let bundle = folder.join("report.js");
     let mut esbuild = tool(&folder, "esbuild");
