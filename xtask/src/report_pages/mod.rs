@@ -3,6 +3,7 @@
 mod asked;
 mod crash;
 mod figures;
+mod hostile;
 mod large;
 mod subject;
 mod trace;
@@ -34,8 +35,10 @@ pub fn add(suite: &mut Suite, context: &Context) {
             }
             let with = context.clone();
             suite.add("pages of a trace in a browser", move || trace::check(&lua, &with));
+            let with = context.clone();
+            suite.add("pages of a crash in a browser", move || crash::check(&with));
             let context = context.clone();
-            suite.add("pages of a crash in a browser", move || crash::check(&context));
+            suite.add("pages of hostile names in a browser", move || hostile::check(&context));
         }
         Err(error) => suite.add("pages of profiles in a browser", move || Err(error)),
     }
