@@ -41,19 +41,13 @@ pub fn note(line: Arguments<'_>) {
 
 /// Prints what is wrong: on a terminal in a frame, and else in one line, with one for what to do.
 pub fn error(report: &miette::Report) {
-    let report = miette::Report::new(Shown::new(report));
+    let shown = Shown::new(report);
     let mut out = io::stderr().lock();
-    let _ = if out.is_terminal() { writeln!(out, "{report:?}") } else { writeln!(out, "{}", one_line(&report)) };
-}
-
-/// What is wrong, for logs and programs: one line, and one for what to do.
-fn one_line(report: &miette::Report) -> String {
-    let mut causes: Vec<String> = report.chain().map(ToString::to_string).collect();
-    // Many an error says what its cause says.
-    causes.dedup_by(|cause, error| error.ends_with(cause.as_str()));
-    let help = report.help().map(|help| format!("\ncotree: help: {help}")).unwrap_or_default();
-    let code = report.code().map(|code| format!(" [{code}]")).unwrap_or_default();
-    format!("cotree: error: {}{code}{help}", causes.join(": "))
+    let _ = if out.is_terminal() {
+        writeln!(out, "{:?}", miette::Report::new(shown))
+    } else {
+        writeln!(out, "{}", shown.one_line())
+    };
 }
 
 /// An error, its causes and its remedy, each in a line of its own, with control characters made visible: they quote
@@ -61,6 +55,7 @@ fn one_line(report: &miette::Report) -> String {
 #[derive(Debug)]
 struct Shown {
     message: String,
+    code: Option<String>,
     help: Option<String>,
     cause: Option<Box<Shown>>,
 }
@@ -68,18 +63,33 @@ struct Shown {
 impl Shown {
     fn new(report: &miette::Report) -> Self {
         let shown = |text: &dyn std::fmt::Display| visible::name(&text.to_string()).into_owned();
-        let causes: Vec<String> = report.chain().map(|error| shown(&error)).collect();
-        let below = |cause, message| Some(Box::new(Shown { message, help: None, cause }));
+        let mut causes: Vec<String> = report.chain().map(|error| shown(&error)).collect();
+        // Many an error says what its cause says.
+        causes.dedup_by(|cause, error| error.ends_with(cause.as_str()));
+        let below = |cause, message| Some(Box::new(Shown { message, code: None, help: None, cause }));
         let mut causes = causes.into_iter();
-        let code = report.code().map(|code| format!(" [{code}]")).unwrap_or_default();
-        let message = format!("{}{code}", causes.next().unwrap_or_default());
-        Self { message, help: report.help().map(|help| shown(&help)), cause: causes.rev().fold(None, below) }
+        let message = causes.next().unwrap_or_default();
+        let code = report.code().map(|code| code.to_string());
+        Self { message, code, help: report.help().map(|help| shown(&help)), cause: causes.rev().fold(None, below) }
+    }
+
+    /// What is wrong, for logs and programs: one line, and one for what to do.
+    fn one_line(&self) -> String {
+        let causes = std::iter::successors(Some(self), |error| error.cause.as_deref());
+        let causes: Vec<&str> = causes.map(|error| error.message.as_str()).collect();
+        let help = self.help.as_ref().map(|help| format!("\ncotree: help: {help}")).unwrap_or_default();
+        format!("cotree: error: {}{}{help}", causes.join(": "), self.bracketed())
+    }
+
+    /// The code as it stands behind a sentence.
+    fn bracketed(&self) -> String {
+        self.code.as_ref().map(|code| format!(" [{code}]")).unwrap_or_default()
     }
 }
 
 impl std::fmt::Display for Shown {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.message)
+        write!(f, "{}{}", self.message, self.bracketed())
     }
 }
 
@@ -104,7 +114,7 @@ mod tests {
     fn errors_stay_in_their_lines() {
         let wrong: miette::Result<()> =
             Err(miette!(help = "do\nthis", "it is\nwrong")).wrap_err("cannot read \x1b[31ma");
-        let report = miette::Report::new(Shown::new(&wrong.expect_err("it is wrong")));
-        assert_eq!(one_line(&report), "cotree: error: cannot read ␛[31ma: it is␊wrong\ncotree: help: do␊this");
+        let shown = Shown::new(&wrong.expect_err("it is wrong"));
+        assert_eq!(shown.one_line(), "cotree: error: cannot read ␛[31ma: it is␊wrong\ncotree: help: do␊this");
     }
 }
