@@ -1,10 +1,10 @@
 //! Notes in a binary's debug information of where a program is, and on which path: what the build writes, and a reader
 //! finds after a fault ([`crate::held_path`]).
 //!
-//! The stretches of all functions of a unit ([`cotree_core::facts::stretches`]) are numbered. Where an instruction is of
-//! one stretch, the discriminator of its row in the line table says of which; where paths change in no block, its number
-//! is that of the block's first stretch. A variable of each function, whose name says the function and the number of its
-//! first stretch, has this value in a stretch (modulo 2⁶⁴):
+//! The stretches of all functions of a unit ([`cotree_core::facts::stretches`]) are numbered. Where an instruction is
+//! of one stretch, the discriminator of its row in the line table says of which; where paths change in no block, its
+//! number is that of the block's first stretch. A variable of each function, whose name says the function and the
+//! number of its first stretch, has this value in a stretch (modulo 2⁶⁴):
 //!
 //! | bits | what |
 //! | ---: | --- |

@@ -1,11 +1,11 @@
 //! Notes in debug information from which a reader learns, after a fault, in which block the program was and on which
 //! path: nothing is executed for them.
 //!
-//! Each stretch of a block (`cotree_core::facts::stretches`) has a number in the unit. It is in the discriminator of the
-//! locations of its instructions, so the line table says which stretch an instruction of machine code has come from;
-//! where the optimiser has merged instructions of several, it gives the result none of their locations. The path is in
-//! variables (`cotree_profile::path_notes`), which hold the number, too. So a reader knows the path only where all
-//! agree. Where paths do not change within a block, all of it has the number of its first stretch.
+//! Each stretch of a block (`cotree_core::facts::stretches`) has a number in the unit. It is in the discriminator of
+//! the locations of its instructions, so the line table says which stretch an instruction of machine code has come
+//! from; where the optimiser has merged instructions of several, it gives the result none of their locations. The path
+//! is in variables (`cotree_profile::path_notes`), which hold the number, too. So a reader knows the path only where
+//! all agree. Where paths do not change within a block, all of it has the number of its first stretch.
 
 use super::code::Code;
 use crate::extract::{Extracted, FunctionIr};

@@ -343,12 +343,12 @@ pub struct Keys<'a> {
 /// What registers say of the path up to a stretch of a block, while that runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SoFar {
-    /// Its number is this.
+    /// The path has this number.
     Known(u64),
-    /// Its number is [`Reg::CallPathSum`] and this.
+    /// The path's number is [`Reg::CallPathSum`] and this.
     Sum(i64),
-    /// Its number is [`Reg::CallPathSum`] and `plus`, and [`Reg::Completions`] times the sum of [`Reg::CallPathFactor`]
-    /// and `times`.
+    /// The path's number is [`Reg::CallPathSum`] and `plus`, and [`Reg::Completions`] times the sum of
+    /// [`Reg::CallPathFactor`] and `times`.
     Product {
         /// What the sum lacks.
         plus: i64,
@@ -379,7 +379,8 @@ impl SoFar {
 pub struct IpathPlan {
     /// What is applied, in the order in which probes run at each place.
     pub probes: Vec<PlacedProbe>,
-    /// What registers say of the path so far, per stretch ([`crate::facts::stretches`]); none where nothing is measured.
+    /// What registers say of the path so far, per stretch ([`crate::facts::stretches`]); none where nothing is
+    /// measured.
     pub so_far: Vec<SoFar>,
     /// What is kept to recover the profile.
     pub key: FunctionKey,

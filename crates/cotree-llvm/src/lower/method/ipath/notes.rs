@@ -1,8 +1,8 @@
 //! Has debug information say which path each stretch of a block is on (`cotree_profile::path_notes`).
 //!
-//! As in `super::super::path::notes`, notes refer to values that are loaded for them, or, in functions that are compiled
-//! as they are written, to the places of registers. Numbers have 64 bits, and are told in two halves: with each stands
-//! the number of the stretch.
+//! As in `super::super::path::notes`, notes refer to values that are loaded for them, or, in functions that are
+//! compiled as they are written, to the places of registers. Numbers have 64 bits, and are told in two halves: with
+//! each stands the number of the stretch.
 
 use super::CallPathRegisters;
 use crate::ir::{At, DebugInfoBuilder, DebugVariable, Instruction, Location, Value};
