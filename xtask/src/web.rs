@@ -8,6 +8,7 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 /// Where the bundle is.
 const BUNDLE: &str = "crates/cotree-report/src/pages/report.js";
@@ -65,9 +66,17 @@ fn install(name: &str) -> Result<PathBuf> {
 }
 
 /// Axe, which looks for what keeps people from using a page.
+///
+/// Several cases want it at the same time, and npm installs but once into a folder.
 pub fn axe() -> Result<String> {
+    static AXE: Mutex<Option<String>> = Mutex::new(None);
+    let mut known = AXE.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(axe) = &*known {
+        return Ok(axe.clone());
+    }
     let file = install("web-axe")?.join("node_modules/axe-core/axe.min.js");
-    fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))
+    let axe = fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
+    Ok(known.insert(axe).clone())
 }
 
 /// Checks the form and the types of the sources, and bundles them; the tools are those of `package-lock.json`.

@@ -26,11 +26,9 @@ pub fn add(suite: &mut Suite, context: &Context) {
             let (program, with) = (lua.clone(), context.clone());
             suite.add("pages of a profile in a browser", move || check(program, &with));
             let bzip2 = programs::bzip2(&context.sources, Workload::Tiny);
-            for subject in [
-                Subject { shorter: Some(3), ..Subject::new(lua.clone(), "path") },
-                Subject::new(lua.clone(), "ipath"),
-                Subject { calls: true, ..Subject::new(bzip2, "edge") },
-            ] {
+            let ordinary = [Subject { shorter: Some(3), ..Subject::new(lua.clone(), "path") }];
+            let more = [Subject::new(lua.clone(), "ipath"), Subject { calls: true, ..Subject::new(bzip2, "edge") }];
+            for subject in ordinary.into_iter().chain(more.into_iter().filter(|_| context.all)) {
                 subject::add(suite, subject, context);
             }
             let with = context.clone();
