@@ -41,6 +41,8 @@ pub fn gcovr(report: &Path, tracefile: &Path, home: &Path, folder: &Path) -> Res
     let mut gcovr = Command::new(programs()?.join("gcovr"));
     gcovr
         .args(["--gcov-use-existing-files", "--gcov-keep", "--gcov-suspicious-hits-threshold=0"])
+        // It leaves out what initialises global variables, else.
+        .arg("--include-internal-functions")
         .arg("--root")
         .arg(home);
     gcovr.args(["--json-summary", "summary.json", "--json", "all.json"]).arg(&place).current_dir(&place);

@@ -212,7 +212,20 @@ fn functions_by_path(units: &[Unit<'_>]) -> HashMap<String, Vec<Function>> {
         }
         by_path.entry(path).or_default().push(function);
     }
+    by_path.values_mut().for_each(|functions| tell_apart(functions));
     by_path
+}
+
+/// Gives functions of a file that begin on several lines, and have one name to people, names by their lines. Closures
+/// of Rust are such, and gcovr takes all for one otherwise.
+fn tell_apart(functions: &mut [Function]) {
+    let mut lines: HashMap<String, BTreeSet<u32>> = HashMap::new();
+    for function in &*functions {
+        lines.entry(function.demangled_name.clone()).or_default().insert(function.start_line);
+    }
+    for function in functions.iter_mut().filter(|function| lines[&function.demangled_name].len() > 1) {
+        function.demangled_name += &format!(":{}", function.start_line);
+    }
 }
 
 /// By path, the lines of which some block never ran, or did not run to the line.
@@ -231,4 +244,32 @@ fn lines_with_unexecuted_blocks<'a>(units: &[Unit<'a>]) -> HashMap<&'a str, BTre
         }
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn closures_of_one_name_are_told_apart_by_lines() {
+        let function = |name: &str, start_line| Function {
+            name: format!("_R{name}{start_line}"),
+            demangled_name: name.to_owned(),
+            start_line,
+            start_column: 0,
+            end_line: start_line,
+            end_column: 0,
+            blocks: 1,
+            blocks_executed: 1,
+            execution_count: 1,
+        };
+        let mut functions =
+            [function("f", 1), function("f::{{closure}}", 2), function("f::{{closure}}", 3), function("g", 5)];
+        let mut instances = [function("h", 7), function("h", 7)];
+        tell_apart(&mut functions);
+        tell_apart(&mut instances);
+        let names = |functions: &[Function]| functions.iter().map(|f| f.demangled_name.clone()).collect::<Vec<_>>();
+        assert_eq!(names(&functions), ["f", "f::{{closure}}:2", "f::{{closure}}:3", "g"]);
+        assert_eq!(names(&instances), ["h", "h"]);
+    }
 }
