@@ -17,6 +17,21 @@ use cotree_profile::path_notes;
 use llvm_sys::LLVMOpcode;
 use std::collections::{HashMap, HashSet};
 
+/// Operators of DWARF, of which notes are made.
+pub(super) mod operators {
+    pub const CONSTU: u64 = gimli::DW_OP_constu.0 as u64;
+    pub const PLUS: u64 = gimli::DW_OP_plus.0 as u64;
+    pub const SHL: u64 = gimli::DW_OP_shl.0 as u64;
+    pub const SHR: u64 = gimli::DW_OP_shr.0 as u64;
+    pub const STACK_VALUE: u64 = gimli::DW_OP_stack_value.0 as u64;
+}
+
+/// Whether a block begins with a landing pad. Behind it LLVM's fast code generator may put records, and what it
+/// reloads, before the label that exceptions jump to: such blocks have no notes.
+pub(super) fn begins_with_pad(code: &Code<'_, '_>, block: Block) -> bool {
+    code.block(block).instructions().any(|i| i.opcode() == LLVMOpcode::LLVMLandingPad)
+}
+
 /// Where a block's notes go.
 #[derive(Clone, Copy)]
 pub(super) struct Ends<'m> {

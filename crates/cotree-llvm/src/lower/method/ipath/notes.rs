@@ -6,7 +6,8 @@
 
 use super::CallPathRegisters;
 use crate::ir::{At, DebugInfoBuilder, DebugVariable, Instruction, Location, Value};
-use crate::lower::block_notes::BlockNotes;
+use crate::lower::block_notes::operators::{CONSTU, PLUS, SHL, SHR, STACK_VALUE};
+use crate::lower::block_notes::{BlockNotes, begins_with_pad};
 use crate::lower::code::Code;
 use cotree_core::facts::stretches::stretches;
 use cotree_core::ids::Block;
@@ -15,14 +16,6 @@ use cotree_core::probe::Reg;
 use cotree_profile::path_notes::{
     COMPLETIONS, COMPLETIONS_REGISTER, FACTOR, FACTOR_REGISTER, HIGH_SHIFT, NUMBER_SHIFT, Note, REGISTER, high, name,
 };
-use llvm_sys::LLVMOpcode;
-
-/// Operators of DWARF.
-const DW_OP_CONSTU: u64 = 0x10;
-const DW_OP_PLUS: u64 = 0x22;
-const DW_OP_SHL: u64 = 0x24;
-const DW_OP_SHR: u64 = 0x25;
-const DW_OP_STACK_VALUE: u64 = 0x9F;
 
 /// Both halves of a number.
 type Halves<'m> = [DebugVariable<'m>; 2];
@@ -46,17 +39,9 @@ impl<'m> Notes<'_, 'm> {
             }
             return;
         };
-        let plus = [DW_OP_CONSTU, plus.cast_unsigned(), DW_OP_PLUS];
-        let pack = [
-            DW_OP_CONSTU,
-            NUMBER_SHIFT.into(),
-            DW_OP_SHL,
-            DW_OP_CONSTU,
-            kind.with(0).pack(number),
-            DW_OP_PLUS,
-            DW_OP_STACK_VALUE,
-        ];
-        let upper = [DW_OP_CONSTU, HIGH_SHIFT.into(), DW_OP_SHR];
+        let plus = [CONSTU, plus.cast_unsigned(), PLUS];
+        let pack = [CONSTU, NUMBER_SHIFT.into(), SHL, CONSTU, kind.with(0).pack(number), PLUS, STACK_VALUE];
+        let upper = [CONSTU, HIGH_SHIFT.into(), SHR];
         let [low, high] = halves;
         self.builder.note_value(low, value, &[&plus[..], &pack].concat(), self.location, at);
         self.builder.note_value(high, value, &[&plus[..], &upper, &pack].concat(), self.location, at);
@@ -103,9 +88,7 @@ impl<'m> CallPathRegisters<'_, 'm> {
                 None => Some(ends.start),
                 Some(call) => notes.behind[call],
             };
-            // Behind a landing pad LLVM's fast code generator may put records, and what it reloads, before the label
-            // that exceptions jump to.
-            let is_pad = code.block(stretch.block).instructions().any(|i| i.opcode() == LLVMOpcode::LLVMLandingPad);
+            let is_pad = begins_with_pad(code, stretch.block);
             let is_end = |at: &Instruction<'m>| at.block().is_none() || *at == code.last_position(stretch.block);
             let Some(start) = start.filter(|at| !is_pad && !is_end(at)) else { continue };
             // A sum or a factor, and what is added to it.

@@ -6,19 +6,13 @@
 
 use super::PathRegisters;
 use crate::ir::{At, DebugInfoBuilder};
-use crate::lower::block_notes::BlockNotes;
+use crate::lower::block_notes::operators::{CONSTU, PLUS, SHL, STACK_VALUE};
+use crate::lower::block_notes::{BlockNotes, begins_with_pad};
 use crate::lower::code::Code;
 use cotree_core::ids::Block;
 use cotree_core::method::path::AtCalls;
 use cotree_core::probe::Reg;
 use cotree_profile::path_notes::{ADDRESS_SHIFT, MOST_PATHS, NUMBER_SHIFT, Note, REGISTER, name};
-use llvm_sys::LLVMOpcode;
-
-/// Operators of DWARF.
-const DW_OP_CONSTU: u64 = 0x10;
-const DW_OP_PLUS: u64 = 0x22;
-const DW_OP_SHL: u64 = 0x24;
-const DW_OP_STACK_VALUE: u64 = 0x9F;
 
 impl<'m> PathRegisters<'_, 'm> {
     pub(super) fn note_in_debug_info(&self, code: &Code<'_, 'm>, notes: &BlockNotes<'m>) {
@@ -37,10 +31,7 @@ impl<'m> PathRegisters<'_, 'm> {
         }
         for (block, ends) in notes.blocks.numbered() {
             let number = notes.numbers[block];
-            // Behind a landing pad LLVM's fast code generator may put records, and what it reloads, before the label
-            // that exceptions jump to.
-            let is_pad = code.block(block).instructions().any(|i| i.opcode() == LLVMOpcode::LLVMLandingPad);
-            if ends.start.block().is_none() || is_pad {
+            if ends.start.block().is_none() || begins_with_pad(code, block) {
                 continue;
             }
             let known = |note: Note| Some((counters.int64.constant(note.pack(number)), 0));
@@ -66,8 +57,7 @@ impl<'m> PathRegisters<'_, 'm> {
                     builder.note_value(variable, value, &[], location, ends.start);
                 }
                 Some((value, plus)) => {
-                    let operators =
-                        [DW_OP_CONSTU, u64::from(shift), DW_OP_SHL, DW_OP_CONSTU, plus, DW_OP_PLUS, DW_OP_STACK_VALUE];
+                    let operators = [CONSTU, u64::from(shift), SHL, CONSTU, plus, PLUS, STACK_VALUE];
                     builder.note_value(variable, value, &operators, location, ends.start);
                 }
                 None => builder.note_unknown(variable, location, ends.start),
