@@ -113,10 +113,8 @@ fn in_unit(
         let stretch = usize::try_from(block.checked_sub(first)?).ok()?;
         let named = |wanted: &str| variable(&|name| name == wanted).map(|(at, _)| *at);
         if named(&path_notes::high(name)).is_some() {
-            match (Halves { evaluator, named: &named, block }).number(name)? {
-                Some(number) => return Some(HeldPath { function, stretch, beginning: Some(number) }),
-                None => continue,
-            }
+            let Some(number) = (Halves { evaluator, named: &named, block }).number(name) else { continue };
+            return Some(HeldPath { function, stretch, beginning: Some(number) });
         }
         let Some(mut value) = evaluator.variable(*at) else { continue };
         let register = variable(&|name| name == REGISTER);
@@ -150,42 +148,32 @@ struct Halves<'e, 'a, 'u> {
 }
 
 impl Halves<'_, '_, '_> {
-    /// The number of the path, by the name of its variable; within, `None` where notes are of another stretch.
-    #[allow(clippy::option_option, reason = "the outer one is for what makes no sense")]
-    fn number(&self, name: &str) -> Option<Option<u64>> {
-        let Some((sum, needs_registers)) = self.noted(name)? else { return Some(None) };
+    /// The number of the path, by the name of its variable; `None` where not all notes are of this stretch.
+    fn number(&self, name: &str) -> Option<u64> {
+        let (sum, needs_registers) = self.noted(name)?;
         if !needs_registers {
-            return Some(Some(sum));
+            return Some(sum);
         }
         let sum = self.and_register(sum, REGISTER)?;
-        let Some(Some((factor, _))) = self.noted(FACTOR) else {
-            return Some((self.named)(FACTOR).is_none().then_some(sum));
-        };
-        let factor = self.and_register(factor, FACTOR_REGISTER)?;
-        let completions = match (self.named)(COMPLETIONS_REGISTER) {
-            Some(at) => self.evaluator.variable(at)?,
-            None => match self.noted(COMPLETIONS)? {
-                Some((completions, _)) => completions,
-                None => return Some(None),
-            },
-        };
-        Some(Some(sum.wrapping_add(factor.wrapping_mul(completions))))
+        if (self.named)(FACTOR).is_none() {
+            return Some(sum);
+        }
+        let factor = self.and_register(self.noted(FACTOR)?.0, FACTOR_REGISTER)?;
+        let completions = self.and_register(self.noted(COMPLETIONS)?.0, COMPLETIONS_REGISTER)?;
+        Some(sum.wrapping_add(factor.wrapping_mul(completions)))
     }
 
     /// The number in the two halves of a note, and whether a register belongs to it.
-    #[allow(clippy::option_option, reason = "the outer one is for what makes no sense")]
-    fn noted(&self, name: &str) -> Option<Option<(u64, bool)>> {
-        let half = |name: &str| Note::unpack(self.evaluator.variable((self.named)(name)?)?);
-        let (Some((low, first)), Some((high, second))) = (half(name), half(&path_notes::high(name))) else {
-            return Some(None);
+    fn noted(&self, name: &str) -> Option<(u64, bool)> {
+        let half = |name: &str| {
+            let (note, stretch) = Note::unpack(self.evaluator.variable((self.named)(name)?)?)?;
+            (stretch == self.block).then_some(note)
         };
-        if first != self.block || second != self.block {
-            return Some(None);
-        }
+        let (low, high) = (half(name)?, half(&path_notes::high(name))?);
         let number = low.number() | high.number() << HIGH_SHIFT;
         match (low, high) {
-            (Note::Known(_), Note::Known(_)) => Some(Some((number, false))),
-            (Note::Register(_), Note::Register(_)) => Some(Some((number, true))),
+            (Note::Known(_), Note::Known(_)) => Some((number, false)),
+            (Note::Register(_), Note::Register(_)) => Some((number, true)),
             _ => None,
         }
     }
