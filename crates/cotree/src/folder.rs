@@ -14,8 +14,8 @@ use cotree_profile::merged::Merge;
 use cotree_profile::raw::{is_finished, pool_of};
 use cotree_report::terminal::{counted, grouped};
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
-use std::collections::BTreeMap;
 use std::collections::hash_map::{Entry, HashMap};
+use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File, TryLockError};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -215,15 +215,23 @@ pub fn open_several(paths: &[PathBuf], binaries: &[PathBuf]) -> Result<ProfileFi
 struct Builds<'b> {
     binaries: &'b [PathBuf],
     sums: BTreeMap<UnitId, Merge>,
+    /// The files that have been added, by device and number.
+    added: HashSet<(u64, u64)>,
 }
 
 impl<'b> Builds<'b> {
     fn new(binaries: &'b [PathBuf]) -> Self {
-        Self { binaries, sums: BTreeMap::new() }
+        Self { binaries, sums: BTreeMap::new(), added: HashSet::new() }
     }
 
-    /// Adds a profile.
+    /// Adds a profile, once whatever it is called and however often.
     fn add(&mut self, profile: ProfileFile) -> Result<()> {
+        if let Ok(file) = fs::metadata(&profile.path)
+            && !self.added.insert((file.dev(), file.ino()))
+        {
+            lines::note(format_args!("note: left out: {} is there already", profile.path.display()));
+            return Ok(());
+        }
         for counts in profile.units {
             let sum = self.sums.entry(counts.unit).or_insert_with(|| Merge::with_binaries(self.binaries));
             let unit = ProfileFile { path: profile.path.clone(), kind: profile.kind, units: vec![counts] };

@@ -322,7 +322,7 @@ fn pages_of_several_runs_tell_what_is_amiss() {
         succeed(project.command(project.path("p")).env("COTREE_FILE", profile));
     }
     project.ok("merge -o sum.cotree a.cotree");
-    project.ok("html -o pages sum.cotree b.cotree more");
+    project.ok("html -o pages sum.cotree b.cotree more ./b.cotree more/c.cotree");
     let index = data(&project, "index");
     let of = |index: &Value, name: &str| {
         let names = index["functions"]["name"].as_array().expect("names");
