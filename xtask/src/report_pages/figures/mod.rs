@@ -2,7 +2,8 @@
 //!
 //! | figures | against |
 //! | --- | --- |
-//! | functions, blocks, edges, loops, trips, outcomes of branches, inlined copies, calls by their lines | the JSON export |
+//! | functions, blocks, edges, inlined copies, calls by their lines | the JSON export |
+//! | loops, trips, outcomes of branches | the JSON export |
 //! | how often lines ran, and how many of a file | lcov |
 //! | what lines and files cost | callgrind |
 //! | costs with all that was called | `cotree costs --json` |

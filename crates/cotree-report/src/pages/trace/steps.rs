@@ -1,8 +1,8 @@
 //! The steps of an execution: blocks, parts of blocks between calls, and activations, in chunks.
 //!
 //! A chunk has the activations that are under way at its beginning, so that it can be shown without those before it.
-//! Of a deep stack these are the outermost ones, and those that the chunk comes back to: else chunks of endless
-//! recursion would be as large as the stack, each of them.
+//! The outermost ones of a deep stack are listed, and those that the chunk comes back to: with all of them, each chunk
+//! of endless recursion would be as large as the stack.
 //! Steps are pairs of numbers: what happens (a value times 16, and one of the kinds below), and how many instructions
 //! have run since the step before.
 //!
