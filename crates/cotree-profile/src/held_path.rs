@@ -5,7 +5,7 @@
 //! the path is believed only where the variables say the very stretch that the line table says of the instruction.
 
 use crate::path_notes::{
-    self, ADDRESS_SHIFT, COMPLETIONS, COMPLETIONS_REGISTER, FACTOR, FACTOR_REGISTER, HIGH_SHIFT, Note, REGISTER,
+    self, ADDRESS_SHIFT, COMPLETIONS, COMPLETIONS_REGISTER, FACTOR, FACTOR_REGISTER, HALVES, HIGH_SHIFT, Note, REGISTER,
 };
 use addr2line::gimli::{
     AttributeValue, DW_AT_abstract_origin, DW_AT_const_value, DW_AT_frame_base, DW_AT_location, DW_AT_name,
@@ -112,7 +112,7 @@ fn in_unit(
         let evaluator = Evaluator { dwarf, unit, address, machine, frame_base };
         let stretch = usize::try_from(block.checked_sub(first)?).ok()?;
         let named = |wanted: &str| variable(&|name| name == wanted).map(|(at, _)| *at);
-        if named(&path_notes::high(name)).is_some() {
+        if shift == HALVES {
             let Some(number) = (Halves { evaluator, named: &named, block }).number(name) else { continue };
             return Some(HeldPath { function, stretch, beginning: Some(number) });
         }
@@ -132,6 +132,7 @@ fn in_unit(
             Note::Register(number) => Some(number.cast_unsigned()),
             Note::Known(number) => Some(number),
             Note::Counted => None,
+            Note::Product(_) => return None,
         };
         return Some(HeldPath { function, stretch, beginning });
     }
@@ -150,36 +151,34 @@ struct Halves<'e, 'a, 'u> {
 impl Halves<'_, '_, '_> {
     /// The number of the path, by the name of its variable; `None` where not all notes are of this stretch.
     fn number(&self, name: &str) -> Option<u64> {
-        let (sum, needs_registers) = self.noted(name)?;
-        if !needs_registers {
-            return Some(sum);
+        match self.noted(name)? {
+            Note::Known(number) => Some(number),
+            Note::Register(sum) => self.and_register(sum, REGISTER),
+            Note::Product(sum) => {
+                let factor = |name, register| match self.noted(name)? {
+                    Note::Register(factor) => self.and_register(factor, register),
+                    _ => None,
+                };
+                let product = factor(FACTOR, FACTOR_REGISTER)?.wrapping_mul(factor(COMPLETIONS, COMPLETIONS_REGISTER)?);
+                Some(self.and_register(sum, REGISTER)?.wrapping_add(product))
+            }
+            Note::Counted => None,
         }
-        let sum = self.and_register(sum, REGISTER)?;
-        if (self.named)(FACTOR).is_none() {
-            return Some(sum);
-        }
-        let factor = self.and_register(self.noted(FACTOR)?.0, FACTOR_REGISTER)?;
-        let completions = self.and_register(self.noted(COMPLETIONS)?.0, COMPLETIONS_REGISTER)?;
-        Some(sum.wrapping_add(factor.wrapping_mul(completions)))
     }
 
-    /// The number in the two halves of a note, and whether a register belongs to it.
-    fn noted(&self, name: &str) -> Option<(u64, bool)> {
+    /// The note in two halves.
+    fn noted(&self, name: &str) -> Option<Note> {
         let half = |name: &str| {
             let (note, stretch) = Note::unpack(self.evaluator.variable((self.named)(name)?)?)?;
             (stretch == self.block).then_some(note)
         };
         let (low, high) = (half(name)?, half(&path_notes::high(name))?);
-        let number = low.number() | high.number() << HIGH_SHIFT;
-        match (low, high) {
-            (Note::Known(_), Note::Known(_)) => Some((number, false)),
-            (Note::Register(_), Note::Register(_)) => Some((number, true)),
-            _ => None,
-        }
+        (low.with(0) == high.with(0)).then(|| low.with(low.number() | high.number() << HIGH_SHIFT))
     }
 
     /// A number with the register that belongs to it, in functions that are compiled as they are written.
-    fn and_register(&self, number: u64, register: &str) -> Option<u64> {
+    fn and_register(&self, number: i64, register: &str) -> Option<u64> {
+        let number = number.cast_unsigned();
         match (self.named)(register) {
             Some(at) => Some(number.wrapping_add(self.evaluator.variable(at)?)),
             None => Some(number),

@@ -16,8 +16,9 @@
 //! [`REGISTER`], is the path register. In others the register has been added.
 //!
 //! Paths across functions have numbers of 64 bits. The variable has the lower 38 of them, and another one, [`high()`],
-//! in the same manner the upper 26. Where callers say with which path they call, that is a sum alone: the number is the
-//! sum and a product of [`FACTOR`] and [`COMPLETIONS`], which are told likewise, with [`FACTOR_REGISTER`] and
+//! in the same manner the upper 26; its name says so ([`HALVES`]), since the optimiser may leave nothing of the other
+//! one. Where callers say with which path they call, that is a sum alone ([`Note::Product`]): the number is the sum and
+//! a product of [`FACTOR`] and [`COMPLETIONS`], which are told likewise, with [`FACTOR_REGISTER`] and
 //! [`COMPLETIONS_REGISTER`] in functions that are compiled as they are written.
 
 use cotree_core::ids::FunctionId;
@@ -36,6 +37,8 @@ pub const FACTOR_REGISTER: &str = "__cotree_path_factor_register";
 pub const COMPLETIONS: &str = "__cotree_path_completions";
 /// The name of the variable that is the register of [`COMPLETIONS`].
 pub const COMPLETIONS_REGISTER: &str = "__cotree_path_completions_register";
+/// In the name of a variable, in place of a shift: its number is told in two halves.
+pub const HALVES: u32 = 64;
 /// How many bits of a number are in the lower half.
 pub const HIGH_SHIFT: u32 = 64 - NUMBER_SHIFT;
 /// A register that holds a number is shifted left by so much before it is added.
@@ -52,6 +55,8 @@ const KIND: u32 = 24;
 pub enum Note {
     /// The path register and this are the number of the path up to the block.
     Register(i64),
+    /// The path register, this, and the product of [`FACTOR`] and [`COMPLETIONS`] are the number of the path.
+    Product(i64),
     /// The path up to the block has this number.
     Known(u64),
     /// The path has been counted.
@@ -63,7 +68,7 @@ impl Note {
     #[must_use]
     pub const fn number(self) -> u64 {
         match self {
-            Self::Register(plus) => plus.cast_unsigned(),
+            Self::Register(plus) | Self::Product(plus) => plus.cast_unsigned(),
             Self::Known(number) => number,
             Self::Counted => 0,
         }
@@ -74,6 +79,7 @@ impl Note {
     pub const fn with(self, number: u64) -> Self {
         match self {
             Self::Register(_) => Self::Register(number.cast_signed()),
+            Self::Product(_) => Self::Product(number.cast_signed()),
             Self::Known(_) => Self::Known(number),
             Self::Counted => Self::Counted,
         }
@@ -86,6 +92,7 @@ impl Note {
             Self::Register(plus) => (0, plus.cast_unsigned()),
             Self::Known(number) => (1, number),
             Self::Counted => (2, 0),
+            Self::Product(plus) => (3, plus.cast_unsigned()),
         };
         number << NUMBER_SHIFT | kind << KIND | u64::from(block)
     }
@@ -98,7 +105,7 @@ impl Note {
             0 => Self::Register(number.cast_signed()),
             1 => Self::Known(number),
             2 => Self::Counted,
-            _ => return None,
+            _ => Self::Product(number.cast_signed()),
         };
         Some((note, u32::try_from(value & u64::from(MOST_BLOCKS - 1)).ok()?))
     }
@@ -135,7 +142,7 @@ pub fn parse(name: &str) -> Option<(FunctionId, u32, u32)> {
     let mut parts = name.strip_prefix(PREFIX)?.split('_');
     let mut next = || parts.next()?.parse().ok();
     let (function, first, shift) = (next()?, next()?, next()?);
-    let known = parts.next().is_none() && matches!(shift, NUMBER_SHIFT | ADDRESS_SHIFT);
+    let known = parts.next().is_none() && matches!(shift, NUMBER_SHIFT | ADDRESS_SHIFT | HALVES);
     known.then_some((FunctionId(function), first, shift))
 }
 
@@ -145,13 +152,12 @@ mod tests {
 
     #[test]
     fn notes_come_back() {
-        for note in [Note::Known(0), Note::Known(MOST_PATHS), Note::Counted, Note::Register(7)] {
+        for note in [Note::Known(0), Note::Known(MOST_PATHS), Note::Counted, Note::Register(7), Note::Product(9)] {
             for block in [0, 1, MOST_BLOCKS - 1] {
                 assert_eq!(Note::unpack(note.pack(block)), Some((note, block)));
                 assert_eq!(block_of(discriminator(block).into()), Some(block));
             }
         }
-        assert_eq!(Note::unpack(3 << KIND), None);
     }
 
     #[test]

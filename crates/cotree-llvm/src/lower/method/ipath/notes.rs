@@ -14,7 +14,8 @@ use cotree_core::ids::Block;
 use cotree_core::method::ipath::SoFar;
 use cotree_core::probe::Reg;
 use cotree_profile::path_notes::{
-    COMPLETIONS, COMPLETIONS_REGISTER, FACTOR, FACTOR_REGISTER, HIGH_SHIFT, NUMBER_SHIFT, Note, REGISTER, high, name,
+    COMPLETIONS, COMPLETIONS_REGISTER, FACTOR, FACTOR_REGISTER, HALVES, HIGH_SHIFT, NUMBER_SHIFT, Note, REGISTER, high,
+    name,
 };
 
 /// Both halves of a number.
@@ -28,19 +29,19 @@ struct Notes<'n, 'm> {
 }
 
 impl<'m> Notes<'_, 'm> {
-    /// Says before an instruction that a number is this constant, or a value and this constant.
-    fn note(&self, halves: Halves<'m>, kind: Note, value: Option<(Value<'m>, i64)>, number: u32, at: Instruction<'m>) {
+    /// Says before an instruction that a number is that of the note; the value, if there is one, is added.
+    fn note(&self, halves: Halves<'m>, note: Note, value: Option<Value<'m>>, number: u32, at: Instruction<'m>) {
         let int64 = self.code.counters.int64;
-        let Some((value, plus)) = value else {
-            let all = kind.number();
+        let all = note.number();
+        let Some(value) = value else {
             for (variable, part) in halves.into_iter().zip([all, all >> HIGH_SHIFT]) {
-                let packed = int64.constant(kind.with(part).pack(number));
+                let packed = int64.constant(note.with(part).pack(number));
                 self.builder.note_value(variable, packed, &[], self.location, at);
             }
             return;
         };
-        let plus = [CONSTU, plus.cast_unsigned(), PLUS];
-        let pack = [CONSTU, NUMBER_SHIFT.into(), SHL, CONSTU, kind.with(0).pack(number), PLUS, STACK_VALUE];
+        let plus = [CONSTU, all, PLUS];
+        let pack = [CONSTU, NUMBER_SHIFT.into(), SHL, CONSTU, note.with(0).pack(number), PLUS, STACK_VALUE];
         let upper = [CONSTU, HIGH_SHIFT.into(), SHR];
         let [low, high] = halves;
         self.builder.note_value(low, value, &[&plus[..], &pack].concat(), self.location, at);
@@ -61,7 +62,7 @@ impl<'m> CallPathRegisters<'_, 'm> {
         let builder = DebugInfoBuilder::new(module);
         let location = builder.location(0, 0, scope, None);
         let halves = |name: &str| [name, &high(name)].map(|name| builder.variable(scope, file, name));
-        let sum = halves(&name(self.paths.function, notes.first, NUMBER_SHIFT));
+        let sum = halves(&name(self.paths.function, notes.first, HALVES));
         let called = self.places.contains_key(&Reg::CallPathFactor) && self.places.contains_key(&Reg::Completions);
         let [factor, completions] = [FACTOR, COMPLETIONS].map(|name| called.then(|| halves(name)));
         let all: Vec<Halves<'m>> = [Some(sum), factor, completions].into_iter().flatten().collect();
@@ -92,18 +93,12 @@ impl<'m> CallPathRegisters<'_, 'm> {
             let is_end = |at: &Instruction<'m>| at.block().is_none() || *at == code.last_position(stretch.block);
             let Some(start) = start.filter(|at| !is_pad && !is_end(at)) else { continue };
             // A sum or a factor, and what is added to it.
-            let told = |halves: Halves<'m>, register: Reg, plus: i64| {
+            let told = |halves: Halves<'m>, kind: Note, register: Reg| {
                 if as_written {
-                    notes_of.note(halves, Note::Register(plus), None, number, start);
+                    notes_of.note(halves, kind, None, number, start);
                 } else {
                     counters.builder.move_before(start);
-                    notes_of.note(
-                        halves,
-                        Note::Register(0),
-                        Some((self.load(counters, register), plus)),
-                        number,
-                        start,
-                    );
+                    notes_of.note(halves, kind, Some(self.load(counters, register)), number, start);
                 }
             };
             match (so_far, factor.zip(completions)) {
@@ -112,12 +107,12 @@ impl<'m> CallPathRegisters<'_, 'm> {
                     notes_of.note(sum, Note::Known(path), None, number, start);
                 }
                 (SoFar::Sum(plus), None) if self.places.contains_key(&Reg::CallPathSum) => {
-                    told(sum, Reg::CallPathSum, plus);
+                    told(sum, Note::Register(plus), Reg::CallPathSum);
                 }
                 (SoFar::Product { plus, times }, Some((factor, completions))) => {
-                    told(sum, Reg::CallPathSum, plus);
-                    told(factor, Reg::CallPathFactor, times);
-                    told(completions, Reg::Completions, 0);
+                    told(sum, Note::Product(plus), Reg::CallPathSum);
+                    told(factor, Note::Register(times), Reg::CallPathFactor);
+                    told(completions, Note::Register(0), Reg::Completions);
                 }
                 _ => notes_of.forget(&all, start),
             }
