@@ -24,8 +24,8 @@ impl SegmentKind {
     /// Places of [`TraceChunk`]s, each with its bytes: a ring. The chunk of number *n* (from 1) is in place (*n* − 1)
     /// modulo their number.
     pub const TRACE_RING: u32 = 3;
-    /// [`StackEntry`]s, one behind the other: the stack of the thread that ended the process. There is one segment at
-    /// most.
+    /// [`StackEntry`]s, one behind the other: the stack of the thread that ended the process, or copied its profile.
+    /// There is one segment at most.
     pub const STACK: u32 = 4;
 }
 

@@ -1,4 +1,4 @@
-//! The stack of the thread that ended the process, as it was then.
+//! The stack of the thread that ended the process, or copied its profile, as it was then.
 
 #[cfg(doc)]
 use super::{INTERRUPTED, VALUE_SHIFT};

@@ -1,8 +1,8 @@
 //! `cotree gdb`: the debugger at an event of a number (Mellor-Crummey & LeBlanc 1989 used such a counter to go back to
-//! a moment of a run).
+//! a moment of a run), and with the paths that are under way.
 //!
 //! The work is done by a script in gdb's Python, which asks the program's own runtime: it has the program set itself a
-//! limit.
+//! limit, or write a copy of its profile.
 
 use super::output::Output;
 use crate::driver::Error;
@@ -30,11 +30,14 @@ pub struct GdbArgs {
     /// Exit after these commands
     #[arg(long, conflicts_with = "script")]
     batch: bool,
-    /// A program that was built with --profile events --event-limit, and its arguments
+    /// Attach to this process
+    #[arg(short, long, conflicts_with_all = ["script", "command"])]
+    pid: Option<u32>,
+    /// A program that was built with cotree, and its arguments
     #[arg(
         trailing_var_arg = true,
         allow_hyphen_values = true,
-        required_unless_present = "script",
+        required_unless_present_any = ["script", "pid"],
         value_name = "COMMAND"
     )]
     command: Vec<OsString>,
@@ -43,7 +46,7 @@ pub struct GdbArgs {
 /// Runs `cotree gdb`, which ends as gdb ends.
 pub fn run(args: &GdbArgs) -> Result<ExitCode> {
     if args.script {
-        Output::default().write(|out| out.write_all(SCRIPT.as_bytes()))?;
+        Output::default().write(|out| out.write_all(script().as_bytes()))?;
         return Ok(ExitCode::SUCCESS);
     }
     // gdb only complains of a program that it can't read, and ends well.
@@ -51,17 +54,28 @@ pub fn run(args: &GdbArgs) -> Result<ExitCode> {
         check(program)?;
     }
     let mut script = tempfile::Builder::new().prefix("cotree-").suffix(".py").tempfile().into_diagnostic()?;
-    script.write_all(SCRIPT.as_bytes()).into_diagnostic().wrap_err("cannot write gdb's script")?;
+    script.write_all(self::script().as_bytes()).into_diagnostic().wrap_err("cannot write gdb's script")?;
     let mut gdb = Command::new("gdb");
     gdb.arg("-q").args(args.batch.then_some("-batch")).arg("-x").arg(script.path());
     for command in &args.execute {
         gdb.arg("-ex").arg(command);
     }
-    gdb.arg("--args").args(&args.command);
+    match args.pid {
+        Some(pid) => gdb.arg("-p").arg(pid.to_string()),
+        None => gdb.arg("--args").args(&args.command),
+    };
     // The interrupt is for gdb and the program.
     let _ignored = signal_hook::flag::register(signal_hook::consts::SIGINT, Default::default()).into_diagnostic()?;
     let status = gdb.status().map_err(|error| Error::Start { tool: "gdb".into(), error })?;
     Ok(crate::driver::exit_code(status))
+}
+
+/// The commands, with the way to this executable before them.
+fn script() -> String {
+    let own = env::current_exe().ok();
+    // Strings of Python have the same escapes, but for other code points than these.
+    let literal = own.and_then(|path| serde_json::to_string(path.to_str()?).ok());
+    format!("COTREE = {}\n{SCRIPT}", literal.as_deref().unwrap_or("\"cotree\""))
 }
 
 /// Can the program be read that gdb will look for: here, or by its name alone in `PATH`?

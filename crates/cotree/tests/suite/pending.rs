@@ -355,3 +355,95 @@ fn damaged_debug_information_is_survived() {
         assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
     }
 }
+
+/// The part of what is printed that tells the activations.
+fn told(text: &str) -> String {
+    let told = text.split_once("outermost first\n").map_or_else(|| panic!("{text}"), |found| found.1);
+    told.lines().take_while(|line| !line.is_empty()).map(|line| format!("{line}\n")).collect()
+}
+
+fn gdb(project: &Project, commands: &[&str], program: &[&str]) -> String {
+    let mut gdb = project.command("timeout");
+    gdb.args(["120", env!("CARGO_BIN_EXE_cotree"), "gdb", "--batch"]);
+    for command in commands {
+        gdb.args(["-e", command]);
+    }
+    let output = gdb.args(program).output().expect("gdb starts");
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+/// A debugger that has stopped at a fault tells what the profile tells when the fault has ended the program.
+#[test]
+fn a_debugger_tells_the_paths_that_are_under_way() {
+    let project = Project::new(&[("p.c", PROGRAM)]);
+    for method in ["path", "ipath", "ipath-piecewise"] {
+        for flags in ["-O0", "-O1", "-O0 -static"] {
+            project.ok(&format!("--profile {method} --fault-paths cc {flags} -g -w -o p p.c"));
+            let crashed = story(&project, "2");
+            let program = project.path("p").display().to_string();
+            let stopped = gdb(&project, &["run", "cotree-paths"], &[&program, "2"]);
+            let expected = told(&crashed.text).replace("  ended at ", "  stopped at ");
+            assert_eq!(told(&stopped), expected, "{method} {flags}: {stopped}");
+            // The stack at the call of a function that is not profiled, and a few steps into it. In static programs the
+            // runtime has ended the profile before that.
+            if !flags.contains("static") {
+                let aborted = told(&story(&project, "0").text);
+                let commands = ["break abort", "run", "cotree-paths", "stepi 3", "cotree-paths"];
+                let stopped = gdb(&project, &commands, &[&program, "0"]);
+                assert_eq!(stopped.matches(&aborted).count(), 2, "{method} {flags}: {stopped}\n{aborted}");
+            }
+            for file in
+                std::fs::read_dir(project.path(".")).expect("the folder").map(|file| file.expect("a file").path())
+            {
+                if file.to_string_lossy().contains(".cotree") {
+                    std::fs::remove_file(file).expect("it was there");
+                }
+            }
+        }
+    }
+}
+
+/// What the debugger is told where it can tell nothing.
+#[test]
+fn a_debugger_says_why_no_path_is_told() {
+    let project = Project::new(&[("p.c", PROGRAM)]);
+    let program = project.path("p").display().to_string();
+    let ask = |commands: &[&str], program: &[&str]| gdb(&project, commands, program);
+    project.ok("--profile edge cc -O1 -w -o p p.c");
+    let text = ask(&["cotree-paths", "break check", "run", "cotree-paths", "cotree-dump"], &[&program, "9"]);
+    for said in ["the program is not running", "has no paths (edge profile)", "cotree-dump FILE"] {
+        assert!(text.contains(said), "{said}: {text}");
+    }
+    let nowhere = project.path("no folder/p.cotree").display().to_string();
+    let text =
+        ask(&["break check", "run", &format!("cotree-dump '{nowhere}'"), "cotree-dump p.cotree"], &[&program, "9"]);
+    assert!(text.contains("cannot write") && text.contains("No such file or directory"), "{text}");
+    assert!(text.contains("wrote ") && project.ok("report p.cotree").contains("snapshot"), "{text}");
+    project.ok("--profile trace cc -O1 -w -o p p.c");
+    let text = ask(&["break check", "run", "cotree-paths"], &[&program, "9"]);
+    assert!(text.contains("a trace tells nothing of a stopped thread"), "{text}");
+    succeed(project.command("gcc").args(["-w", "-o"]).arg(project.path("plain")).arg(project.path("p.c")));
+    let plain = project.path("plain").display().to_string();
+    let text = ask(&["break check", "run", "cotree-paths"], &[&plain, "9"]);
+    assert!(text.contains("was not built with cotree"), "{text}");
+}
+
+/// A snapshot that the program takes of itself tells its stack; one that is taken from outside says why it does not.
+#[test]
+fn a_snapshot_tells_the_stack_of_who_took_it() {
+    let source = PROGRAM
+        .replace("abort();", "cotree_dump(\"p.cotree\"), abort();")
+        .replace("#include <signal.h>", "#include <cotree.h>\n#include <signal.h>");
+    let project = Project::new(&[("p.c", &source)]);
+    for method in ["path", "ipath"] {
+        project.ok(&format!("--profile {method} cc -O1 -g -w -o p p.c"));
+        let mut program = project.command(project.path("p"));
+        let _ = program.arg("0").env("COTREE_FILE", "ended.cotree").status().expect("it runs");
+        let [before, after] =
+            ["p.cotree", "ended.cotree"].map(|file| told(&project.ok(&format!("paths --pending {file}"))));
+        assert_eq!(before.replace("called cotree_dump at", "called abort at"), after, "{method}");
+        let json: Value = serde_json::from_str(&project.ok("paths --pending --json p.cotree")).expect("JSON");
+        assert_eq!(json["units"][0]["ended"], "copied");
+        assert!(project.ok("paths --pending p.cotree").contains("when the profile was copied, outermost first"));
+    }
+}

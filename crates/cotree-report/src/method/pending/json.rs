@@ -23,9 +23,10 @@ pub fn write(units: &[Unit<'_>], out: &mut dyn Write) -> io::Result<()> {
 
 fn unit_of(unit: &Unit<'_>, pending: &[Pending]) -> Value {
     let runs = unit.profile.runs;
-    let ended = match (runs.total(), runs.aborted, runs.finished) {
-        (1, 1, _) => Some("aborted"),
-        (1, _, 1) => Some("exited"),
+    let ended = match (runs.total(), runs.aborted, runs.finished, runs.snapshots) {
+        (1, 1, ..) => Some("aborted"),
+        (1, _, 1, _) => Some("exited"),
+        (1, .., 1) => Some("copied"),
         _ => None,
     };
     let program = &unit.map.program;

@@ -1,7 +1,7 @@
-//! What a process was at when it ended: the frames of its stack from `main` on, and on which path each was.
+//! What a process was at when it ended or its profile was copied: the frames of its stack from `main` on, and on which
+//! path each was.
 //!
-//! Where a call keeps its path (path profiles always, those across functions with `--pending`) the path is what was
-//! in a register. Elsewhere it follows from the paths that ran, if only one of them led to that call, with the same
+//! Where a call keeps its path, the path is what was in a register. Elsewhere it follows from the paths that ran, if only one of them led to that call, with the same
 //! calls open around it.
 
 pub mod json;
@@ -21,7 +21,7 @@ use cotree_profile::held_path::HeldPath;
 use cotree_profile::stack::{Activation, At};
 use std::collections::BTreeSet;
 
-/// An activation that was alive at the end.
+/// An activation that was alive at the end, or when the profile was copied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pending {
     /// The function; `None` if nobody knows which.
@@ -52,13 +52,13 @@ pub enum PathTaken {
     OfTheNext,
     /// On one of so many that ran.
     OneOf(usize),
-    /// A signal found it between two calls, and nothing there said which one.
+    /// A signal or a debugger found it between two calls, and nothing there said which one.
     NotHeld,
     /// There is no telling.
     Unknown,
 }
 
-/// The activations of a unit that were alive at its end, outermost first, if its paths were counted.
+/// The activations that were alive when a unit ended or was copied, outermost first, if its paths were counted.
 #[must_use]
 pub fn pending(unit: &Unit<'_>) -> Option<Vec<Pending>> {
     let source: PathSource<'_> = match (PathUnit::new(unit), IpathUnit::new(unit)) {

@@ -1,4 +1,4 @@
-//! Pending paths as a story for the terminal, from `main` to where the program ended.
+//! Pending paths as a story for the terminal, from `main` to where the program ended, or was when its profile was copied.
 
 use super::{PathTaken, Pending, StoppedAt, pending};
 use crate::method::ipath::lines::{line, write_lines};
@@ -22,11 +22,14 @@ pub(super) fn silence(unit: &Unit<'_>) -> Option<&'static str> {
     if runs.cut_off == 1 {
         return Some("The program was killed, or still runs: nobody was left to write down its stack.");
     }
-    if runs.snapshots == 1 {
-        return Some("The profile was copied while the program ran: nothing had ended.");
-    }
     if !unit.profile.stack.is_empty() {
         return None;
+    }
+    if runs.snapshots == 1 {
+        return Some(
+            "The profile was copied from outside, or while no profiled function was alive: cotree_dump in the program, \
+             or cotree-paths in cotree gdb, writes down the stack of the thread, too.",
+        );
     }
     Some(match runs.finished {
         1 => "The program returned from main, or ended in code that is not profiled: no path was pending.",
@@ -45,8 +48,7 @@ pub fn write(unit: &Unit<'_>, options: &PathsOptions, out: &mut dyn Write) -> io
         return writeln!(out, "{}", options.style.wrap(silence, 0));
     }
     let teller = Teller { unit, options };
-    let how = if unit.profile.runs.aborted == 1 { "aborted" } else { "exited" };
-    let title = format!("Pending paths when the program {how}, outermost first");
+    let title = format!("Pending paths when {}, outermost first", moment(unit));
     let hidden = if options.verbose { 0 } else { pending.len().saturating_sub(MOST) };
     let cut = if hidden > 0 { format!(" ({MOST} of {})", grouped(pending.len() as u128)) } else { String::new() };
     writeln!(out, "{}{}", options.style.heading(&title), options.style.faint(&cut))?;
@@ -62,6 +64,16 @@ pub fn write(unit: &Unit<'_>, options: &PathsOptions, out: &mut dyn Write) -> io
     writeln!(out)
 }
 
+/// What happened when the stack was written down.
+fn moment(unit: &Unit<'_>) -> &'static str {
+    let runs = unit.profile.runs;
+    match (runs.aborted, runs.snapshots) {
+        (1, _) => "the program aborted",
+        (_, 1) => "the profile was copied",
+        _ => "the program exited",
+    }
+}
+
 struct Teller<'a> {
     unit: &'a Unit<'a>,
     options: &'a PathsOptions,
@@ -73,9 +85,11 @@ impl Teller<'_> {
         let place = match (&at.place, at.function) {
             (StoppedAt::Call(call), Some(function)) => self.call(function, *call),
             (StoppedAt::Instruction(Some((file, line))), _) => {
-                format!("ended at {}:{line}", file.rsplit('/').next().unwrap_or(file))
+                format!("{} at {}:{line}", self.verb(), file.rsplit('/').next().unwrap_or(file))
             }
-            (StoppedAt::Instruction(None), _) => "ended between two calls (build with -g to see the line)".into(),
+            (StoppedAt::Instruction(None), _) => {
+                format!("{} between two calls (build with -g to see the line)", self.verb())
+            }
             (StoppedAt::SomeCall(Some((file, line))), _) => {
                 format!("in a call at {}:{line}", file.rsplit('/').next().unwrap_or(file))
             }
@@ -107,6 +121,11 @@ impl Teller<'_> {
             }
             PathTaken::Unknown => writeln!(out, "{}", style.faint("        by a path that was not kept")),
         }
+    }
+
+    /// What an activation did between two calls.
+    fn verb(&self) -> &'static str {
+        if self.unit.profile.runs.snapshots == 1 { "stopped" } else { "ended" }
     }
 
     fn name(&self, function: Option<FunctionId>) -> String {

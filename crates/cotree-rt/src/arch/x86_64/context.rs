@@ -12,6 +12,16 @@ const PC: usize = 16;
 pub struct Context([i64; 23]);
 
 impl Context {
+    /// The registers by DWARF number, and the address of the instruction that comes next.
+    pub fn new(registers: &AllRegisters, pc: u64) -> Self {
+        let mut words = [0; 23];
+        for (place, register) in ORDER.into_iter().enumerate() {
+            words[place] = registers[register] as i64;
+        }
+        words[PC] = pc as i64;
+        Self(words)
+    }
+
     /// The registers in a context of a signal handler, or of `getcontext` and its like.
     ///
     /// # Safety

@@ -61,6 +61,24 @@ macro_rules! in_slot {
 #[cfg(not(feature = "shared-library"))]
 pub(crate) use in_slot;
 
+/// `zeros!("symbol", 128)`: so many bytes of zeros that no other link unit sees, under a name that debuggers find.
+macro_rules! zeros {
+    ($symbol:literal, $size:literal) => {
+        core::arch::global_asm!(
+            ".pushsection .bss.cotree.zeros,\"aw\",@nobits",
+            ".p2align 4",
+            concat!(".hidden ", $symbol),
+            concat!(".globl ", $symbol),
+            concat!(".type ", $symbol, ",@object"),
+            concat!(".size ", $symbol, ", ", $size),
+            concat!($symbol, ":"),
+            concat!(".zero ", $size),
+            ".popsection",
+        );
+    };
+}
+pub(crate) use zeros;
+
 /// The labels of an entry that no other link unit sees.
 macro_rules! hidden {
     ($name:literal) => {

@@ -24,6 +24,8 @@ use crate::runtime::profile::no_room;
 use crate::runtime::record::early;
 #[cfg(not(feature = "counters-alone"))]
 use crate::runtime::record::last_stack;
+#[cfg(not(feature = "counters-alone"))]
+use crate::runtime::stack::walk::Top;
 use crate::runtime::stack::walk::Walk;
 #[cfg(feature = "shared-library")]
 use crate::runtime::{joined, record};
@@ -146,7 +148,7 @@ pub fn finish(caller: &Caller, state: u32) {
     }
     end_with(state, || {
         #[cfg(not(feature = "counters-alone"))]
-        last_stack::write(state, || Walk::new(caller));
+        last_stack::write(state, Top::Caller(caller));
         counting::count_all(caller, 1);
     });
 }
@@ -164,7 +166,7 @@ pub fn finish_interrupted(registers: &Context, state: u32) {
     }
     end_with(state, || {
         #[cfg(not(feature = "counters-alone"))]
-        last_stack::write(state, || Walk::interrupted(registers));
+        last_stack::write(state, Top::Interrupted(registers));
         units::interrupted();
         check_accounting(&count_frames(Walk::interrupted(registers), 1));
     });

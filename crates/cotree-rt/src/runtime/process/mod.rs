@@ -1,6 +1,7 @@
 //! The life of the process: its start, its threads, its forks, its end; and what happens in all link units of it.
 
 pub mod counting;
+mod debugger;
 #[cfg(not(feature = "shared-library"))]
 pub mod dispositions;
 pub mod end;

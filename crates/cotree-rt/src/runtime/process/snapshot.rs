@@ -11,6 +11,7 @@ use crate::runtime::os::say::decimal;
 use crate::runtime::os::sys::{self, Errno};
 use crate::runtime::process::counting;
 use crate::runtime::profile::copy;
+use crate::runtime::stack::walk::Top;
 use core::ffi::{CStr, c_char, c_int};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -29,7 +30,7 @@ unsafe extern "C" fn dump(path: *const c_char, caller: &Caller) -> c_int {
     }
     // SAFETY: null or a C string, as the interface says.
     let path = (!path.is_null()).then(|| unsafe { CStr::from_ptr(path) });
-    match own_stack::run(|| write(path, caller)) {
+    match own_stack::run(|| write(path, Top::Caller(caller))) {
         Ok(()) => WRITTEN,
         Err(error) => {
             // SAFETY: this thread's errno.
@@ -55,7 +56,8 @@ fn default_name(name: &mut Path) {
     }
 }
 
-fn write(path: Option<&CStr>, caller: &Caller) -> sys::Result<()> {
+/// Writes a copy of the profile, with the frames of the stack below that top.
+pub(super) fn write(path: Option<&CStr>, top: Top<'_>) -> sys::Result<()> {
     // Not on the stack: this may run in a signal handler.
     let scratch = sys::map_anonymous(2 * size_of::<Path>())?;
     // SAFETY: fresh zeros, which are empty texts.
@@ -64,7 +66,7 @@ fn write(path: Option<&CStr>, caller: &Caller) -> sys::Result<()> {
         Some(path) => name.push(path.to_bytes()),
         None => default_name(name),
     }
-    let result = write_named(name, temporary, caller);
+    let result = write_named(name, temporary, top);
     // SAFETY: mapped above, used no more.
     unsafe { sys::unmap(scratch, 2 * size_of::<Path>()) };
     result
@@ -72,12 +74,12 @@ fn write(path: Option<&CStr>, caller: &Caller) -> sys::Result<()> {
 
 const TOO_LONG: Errno = Errno(libc::ENAMETOOLONG);
 
-fn write_named(name: &Path, temporary: &mut Path, caller: &Caller) -> sys::Result<()> {
+fn write_named(name: &Path, temporary: &mut Path, top: Top<'_>) -> sys::Result<()> {
     let target = name.c_str().ok_or(TOO_LONG)?;
     names::may_be_replaced(target)?;
     let fd = create_temporary(name, temporary)?;
     let temporary = temporary.c_str().ok_or(TOO_LONG)?;
-    let result = copy::write(fd, caller);
+    let result = copy::write(fd, top);
     sys::close(fd);
     result.and_then(|()| sys::rename(temporary, target)).inspect_err(|_| sys::unlink(temporary))
 }

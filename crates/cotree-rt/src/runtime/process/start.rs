@@ -12,7 +12,7 @@ use crate::runtime::process::this_unit::THIS;
 use crate::runtime::process::totals;
 #[cfg(not(feature = "shared-library"))]
 use crate::runtime::process::{counting, dispositions, handlers, jumps, sanitizers, signals};
-use crate::runtime::process::{end, fork, units};
+use crate::runtime::process::{debugger, end, fork, units};
 use crate::runtime::profile::begin;
 #[cfg(not(feature = "shared-library"))]
 use crate::runtime::profile::ending;
@@ -86,6 +86,7 @@ unsafe fn start(environment: Environment) {
     }
     slabs::claim(0);
     modules::start();
+    debugger::start();
     end::register();
     join();
 }

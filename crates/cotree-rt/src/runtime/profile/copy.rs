@@ -1,20 +1,22 @@
 //! A copy of the profile in another file: what `cotree_dump` writes while the program goes on.
 
-use crate::arch::registers::Caller;
 use crate::layout::{Flags, State};
 use crate::runtime::file::current;
 use crate::runtime::os::sys::{self, Errno};
 use crate::runtime::profile::finish::seal;
+#[cfg(not(feature = "counters-alone"))]
+use crate::runtime::record::last_stack;
 use crate::runtime::record::{self, Activation, Rooms};
 use crate::runtime::slabs;
 use crate::runtime::slabs::copy::ProfileCopy;
-use crate::runtime::stack::walk::Walk;
+use crate::runtime::stack::walk::Top;
 use crate::runtime::thread;
 use crate::runtime::unit::{self, Image};
 use core::ffi::c_int;
 
-/// Copies the profile into the file, with the frames of this thread accounted for in the copy.
-pub fn write(fd: c_int, caller: &Caller) -> sys::Result<()> {
+/// Copies the profile into the file, with the frames of this thread accounted for in the copy, and its stack written
+/// down there.
+pub fn write(fd: c_int, top: Top<'_>) -> sys::Result<()> {
     let header = current::header().ok_or(Errno(libc::EINVAL))?;
     let front = current::slabs_offset() as usize;
     let stride = unit::stride();
@@ -22,8 +24,9 @@ pub fn write(fd: c_int, caller: &Caller) -> sys::Result<()> {
         let _held = slabs::lock();
         (front + slabs::count() as usize * stride, current::segment_head())
     };
-    let rooms = Rooms::wanted(caller);
-    let slab_count = (slabs_end - front) / stride + rooms.total().div_ceil(stride);
+    let rooms = Rooms::wanted(top);
+    let room_of_stack = room_of_stack(top);
+    let slab_count = (slabs_end - front) / stride + (rooms.total() + room_of_stack).div_ceil(stride);
     let len = front + slab_count * stride;
     sys::allocate(fd, 0, front as u64)?;
     if len > slabs_end {
@@ -48,7 +51,9 @@ pub fn write(fd: c_int, caller: &Caller) -> sys::Result<()> {
     copy.header().segment_head = segment_head;
     copy_slabs(&copy, fd, front, slabs_end)?;
     rooms.fill(&mut copy);
-    account_for_stack(&mut copy, caller);
+    #[cfg(not(feature = "counters-alone"))]
+    last_stack::write_to_copy(&mut copy, room_of_stack, top);
+    account_for_stack(&mut copy, top);
     let others = thread::others().count() as u32;
     if others > 0 {
         copy.flag(Flags::THREADS_ALIVE);
@@ -61,6 +66,14 @@ pub fn write(fd: c_int, caller: &Caller) -> sys::Result<()> {
         act(unsafe { core::slice::from_raw_parts(base.add(front), len - front) }, 0);
     });
     Ok(())
+}
+
+/// The bytes that the stack takes in the copy.
+fn room_of_stack(_top: Top<'_>) -> usize {
+    #[cfg(not(feature = "counters-alone"))]
+    return last_stack::room_in_copy(_top);
+    #[cfg(feature = "counters-alone")]
+    0
 }
 
 /// Copies what is between these offsets. Parts of slabs that nobody touched stay holes.
@@ -82,15 +95,15 @@ fn copy_slabs(copy: &ProfileCopy, fd: c_int, start: usize, end: usize) -> sys::R
 }
 
 /// The activations on this thread's stack count in the copy as if they ended here.
-fn account_for_stack(copy: &mut ProfileCopy, caller: &Caller) {
-    let mut walk = Walk::new(caller);
+fn account_for_stack(copy: &mut ProfileCopy, top: Top<'_>) {
+    let mut walk = top.walk();
     while let Some(frame) = walk.next() {
         let (pc, tag) = frame.key();
         if let Some(frame) = Activation::new(Image::get(), pc, tag, 1, walk.registers()) {
             record::frame_in_copy(copy, &frame);
         }
     }
-    if !walk.is_complete() {
+    if !walk.is_complete() || walk.is_accounting() {
         copy.flag(Flags::WALK_INCOMPLETE);
     }
 }

@@ -101,9 +101,9 @@ macro_rules! recorders {
 
         impl Rooms {
             /// See [`Recorder::room_in_copy`]. Every room is a number of whole pages.
-            pub fn wanted(caller: &Caller) -> Self {
+            pub fn wanted(top: Top<'_>) -> Self {
                 let pages = |bytes: usize| bytes.next_multiple_of(crate::layout::PAGE as usize);
-                Self { $($module: pages($module::$recorder::room_in_copy(caller)),)* }
+                Self { $($module: pages($module::$recorder::room_in_copy(top)),)* }
             }
 
             /// Bytes of all rooms.

@@ -1,14 +1,17 @@
-//! Writes down the stack of the thread that ends the process, in a unit that counts paths: what early exits say of its
-//! frames is how many there are at each call, and not in which order.
+//! Writes down the stack of the thread that ends the process or copies its profile, in a unit that counts paths: what
+//! early exits say of its frames is how many there are at each call, and not in which order.
 
 use crate::arch::registers::{AllRegisters, FrameRegisters, STACK_POINTER};
-use crate::layout::{COUNTERS_ADDRESS, FIRST_ADDRESS, INTERRUPTED, MACHINE_REGISTER, SegmentKind, StackEntry, State};
+use crate::layout::{
+    COUNTERS_ADDRESS, FIRST_ADDRESS, INTERRUPTED, MACHINE_REGISTER, PAGE, SegmentKind, StackEntry, State,
+};
 use crate::runtime::file::current;
 use crate::runtime::os::sys;
 use crate::runtime::record::registers;
 use crate::runtime::slabs;
-use crate::runtime::slabs::segments::{self, SegmentType};
-use crate::runtime::stack::walk::{Frame, Walk};
+use crate::runtime::slabs::copy::ProfileCopy;
+use crate::runtime::slabs::segments::{self, Segment, SegmentType};
+use crate::runtime::stack::walk::{Frame, Top, Walk};
 use crate::runtime::unit::{self, Image};
 use core::sync::atomic::Ordering::Release;
 
@@ -17,28 +20,67 @@ const KIND: SegmentType = SegmentType { number: SegmentKind::STACK, entry_size: 
 /// At most this many frames are written down from each end of the stack.
 const MOST: u64 = 4096;
 
-/// Writes it into the profile, where that has room. `walk` begins a walk over the stack; the process ends in that
-/// state.
-pub fn write(state: u32, walk: impl Fn() -> Walk) {
+/// Writes it into the profile, where that has room. The process ends in that state.
+pub fn write(state: u32, top: Top<'_>) {
     if !unit::counts_paths() || !current::mapped() {
         return;
     }
-    let (mut frames, mut entries) = (0u64, 0u64);
-    for_each(walk(), &mut |_, entry| {
-        frames += u64::from(entry.register == 0);
-        entries += 1;
-    });
+    let size = Size::of(top);
     // Where `main` has returned, code that came before it is left. After `abort` or a deadly signal that alone may be
     // it, too: what it is the reader knows.
-    if frames < if state == State::ABORTED { 1 } else { 2 } {
+    if size.frames < if state == State::ABORTED { 1 } else { 2 } {
         return;
     }
-    let capacity = entries.min(2 * MOST * (1 + MOST_VALUES) + MOST_OF_INTERRUPTED);
     let Some(_held) = slabs::lock_soon() else { return };
-    let Ok(segment) = segments::add_in_file(KIND, capacity) else { return };
-    let mut used = 0;
-    for_each(walk(), &mut |number, entry| {
-        if (number < MOST || number >= frames.saturating_sub(MOST)) && used < capacity {
+    if let Ok(segment) = segments::add_in_file(KIND, size.capacity()) {
+        fill(segment, size, top);
+    }
+}
+
+/// The bytes that a copy of the profile needs for the stack.
+pub fn room_in_copy(top: Top<'_>) -> usize {
+    if !unit::counts_paths() {
+        return 0;
+    }
+    KIND.size(Size::of(top).capacity()).next_multiple_of(PAGE as usize)
+}
+
+/// Adds the stack to a copy, in the room that it has for that.
+pub fn write_to_copy(copy: &mut ProfileCopy, room: usize, top: Top<'_>) {
+    if room > 0 {
+        let size = Size::of(top);
+        fill(copy.add_segment(KIND, size.capacity().min(KIND.capacity(room) as u64)), size, top);
+    }
+}
+
+/// How much a stack holds.
+#[derive(Clone, Copy)]
+struct Size {
+    frames: u64,
+    entries: u64,
+}
+
+impl Size {
+    fn of(top: Top<'_>) -> Self {
+        let mut size = Self { frames: 0, entries: 0 };
+        for_each(top.walk(), &mut |_, entry| {
+            size.frames += u64::from(entry.register == 0);
+            size.entries += 1;
+        });
+        size
+    }
+
+    /// The entries that are written down.
+    fn capacity(self) -> u64 {
+        self.entries.min(2 * MOST * (1 + MOST_VALUES) + MOST_OF_INTERRUPTED)
+    }
+}
+
+/// Fills a segment with the stack: its two ends, if it is deep.
+fn fill(segment: Segment, size: Size, top: Top<'_>) {
+    let (mut used, capacity) = (0u64, segment.capacity());
+    for_each(top.walk(), &mut |number, entry| {
+        if (number < MOST || number >= size.frames.saturating_sub(MOST)) && used < capacity {
             // SAFETY: within the segment's entries, which nobody else writes.
             unsafe { segment.first_entry().cast::<StackEntry>().add(used as usize).write(entry) };
             used += 1;

@@ -1,8 +1,9 @@
 //! What a recorder is, and what it is told.
 
-use crate::arch::registers::{Caller, FrameRegisters};
+use crate::arch::registers::FrameRegisters;
 use crate::layout::Flags;
 use crate::runtime::slabs::copy::ProfileCopy;
+use crate::runtime::stack::walk::Top;
 use crate::runtime::unit::Image;
 use core::ffi::c_int;
 
@@ -72,8 +73,9 @@ pub trait Recorder {
     /// All counts become zero.
     fn clear() {}
 
-    /// How many bytes the recorder needs in a copy of the profile, behind what is in the file. `caller` takes the copy.
-    fn room_in_copy(_caller: &Caller) -> usize {
+    /// How many bytes the recorder needs in a copy of the profile, behind what is in the file. The stack whose frames will
+    /// count in the copy has that top.
+    fn room_in_copy(_top: Top<'_>) -> usize {
         0
     }
 

@@ -5,12 +5,12 @@
 //! instruction, which the unwind tables give. So if the linker drops a function, nothing refers to its
 //! part of the table any longer.
 
-use crate::arch::registers::{Caller, FrameRegisters};
+use crate::arch::registers::FrameRegisters;
 use crate::layout::{FUNCTION_MAGIC, FunctionPrefix, RegisterReturn, RegisterValue};
 use crate::runtime::os::sys;
 use crate::runtime::stack::cache::Cache;
 use crate::runtime::stack::unwind;
-use crate::runtime::stack::walk::Walk;
+use crate::runtime::stack::walk::Top;
 use crate::runtime::unit;
 
 /// The value in a place of the table.
@@ -57,9 +57,9 @@ pub fn for_each(pc: u64, registers: &FrameRegisters, mut act: impl FnMut(u64, u6
 }
 
 /// How many values are known of the frames of a stack.
-pub fn count_on_stack(caller: &Caller) -> u64 {
+pub fn count_on_stack(top: Top<'_>) -> u64 {
     let mut count = 0;
-    let mut walk = Walk::new(caller);
+    let mut walk = top.walk();
     while let Some(frame) = walk.next() {
         if let (Some(_), Some(registers)) = (unit::link_address(frame.pc), walk.registers()) {
             for_each(frame.pc, registers, |_, _| count += 1);

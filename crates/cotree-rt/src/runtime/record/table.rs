@@ -11,9 +11,10 @@ use super::trace;
 #[cfg(not(feature = "counters-alone"))]
 use super::{addressees, call_sums, handler_stack};
 use super::{counters, early};
-use crate::arch::registers::{Caller, FrameRegisters};
+use crate::arch::registers::FrameRegisters;
 use crate::layout::Flags;
 use crate::runtime::slabs::copy::ProfileCopy;
+use crate::runtime::stack::walk::Top;
 use crate::runtime::unit::Image;
 use core::ffi::c_int;
 

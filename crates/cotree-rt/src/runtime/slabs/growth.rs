@@ -37,7 +37,6 @@ pub fn lock_to_grow() -> Held<'static> {
 
 /// Takes the lock for the thread that ends the process, unless whoever holds the lock keeps it: that may be a thread
 /// that has been stopped.
-#[cfg(not(feature = "counters-alone"))]
 pub fn lock_soon() -> Option<Held<'static>> {
     LOCK.take_soon()
 }

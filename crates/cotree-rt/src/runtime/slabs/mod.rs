@@ -18,9 +18,9 @@ pub use chunks::{count, initial_count};
 #[cfg(not(feature = "counters-alone"))]
 pub use counts::each;
 pub use counts::{add_from_memory, any_in_memory, clear, for_each, move_into_file};
-pub use growth::{go_on_growing, lock, stop_growing};
 #[cfg(not(feature = "counters-alone"))]
-pub use growth::{lock_soon, lock_to_grow};
+pub use growth::lock_to_grow;
+pub use growth::{go_on_growing, lock, lock_soon, stop_growing};
 #[cfg(feature = "shared-library")]
 pub use mapping::let_go;
 pub use mapping::{detach, keep_in_memory, map_initial, replace_by_memory};

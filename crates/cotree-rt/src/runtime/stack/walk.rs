@@ -41,6 +41,25 @@ impl Frame {
     }
 }
 
+/// The innermost frame of a walk.
+#[derive(Clone, Copy)]
+pub enum Top<'a> {
+    /// What has called an entry.
+    Caller(&'a Caller),
+    /// What a signal or a debugger has stopped at any instruction.
+    Interrupted(&'a Context),
+}
+
+impl Top<'_> {
+    /// A walk that begins there.
+    pub fn walk(self) -> Walk {
+        match self {
+            Self::Caller(caller) => Walk::new(caller),
+            Self::Interrupted(context) => Walk::interrupted(context),
+        }
+    }
+}
+
 /// The frames of a stack, innermost first.
 pub struct Walk {
     cursor: Cursor,

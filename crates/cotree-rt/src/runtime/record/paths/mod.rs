@@ -9,10 +9,10 @@ mod table;
 
 use super::registers;
 use super::{Activation, Child, Recorder};
-use crate::arch::registers::Caller;
 use crate::layout::{ABANDONED, Flags, INTERRUPTED, RawHeader, VALUE_SHIFT};
 use crate::runtime::file::current;
 use crate::runtime::slabs::copy::ProfileCopy;
+use crate::runtime::stack::walk::Top;
 use crate::runtime::{slabs, unit};
 use core::ffi::c_int;
 
@@ -76,9 +76,9 @@ impl Recorder for Paths {
     }
 
     /// One more segment, for what is not in the file and for the registers of frames.
-    fn room_in_copy(caller: &Caller) -> usize {
+    fn room_in_copy(top: Top<'_>) -> usize {
         if unit::counts_paths() {
-            table::room_in_copy(table::keys_in_memory() + registers::count_on_stack(caller))
+            table::room_in_copy(table::keys_in_memory() + registers::count_on_stack(top))
         } else {
             0
         }
