@@ -65,6 +65,12 @@ pub enum Reg {
     /// 0 if the caller has named the activation's function by its address, and behind such a call if the callee has
     /// come back with a path; else not 0 ([`crate::method::ipath`]).
     CallElsewhere,
+    /// The thread's total of a metric when the path began ([`crate::method::ipath`]).
+    CallBegan,
+    /// The thread's total of a metric when a path began that is not the activation's own ([`crate::method::ipath`]).
+    CallOthersBegan,
+    /// How far the total has risen along the path that is counted next ([`crate::method::ipath`]).
+    CallAmount,
 }
 
 impl Reg {
@@ -85,6 +91,9 @@ impl Reg {
             Self::CallWord(word) => (8, word.0),
             Self::CallClaimed => (7, 3),
             Self::CallElsewhere => (7, 4),
+            Self::CallBegan => (7, 5),
+            Self::CallOthersBegan => (7, 6),
+            Self::CallAmount => (7, 7),
         };
         kind << 32 | index as u64
     }
@@ -106,6 +115,9 @@ impl Reg {
             (7, 2) => Self::CallNumber,
             (7, 3) => Self::CallClaimed,
             (7, 4) => Self::CallElsewhere,
+            (7, 5) => Self::CallBegan,
+            (7, 6) => Self::CallOthersBegan,
+            (7, 7) => Self::CallAmount,
             (8, _) => Self::CallWord(Word(index)),
             _ => return None,
         })
@@ -143,6 +155,9 @@ impl fmt::Display for Reg {
             Self::CallWord(word) => write!(f, "saved({word})"),
             Self::CallClaimed => f.write_str("claimed"),
             Self::CallElsewhere => f.write_str("elsewhere"),
+            Self::CallBegan => f.write_str("began"),
+            Self::CallOthersBegan => f.write_str("others-began"),
+            Self::CallAmount => f.write_str("amount"),
         }
     }
 }
@@ -313,6 +328,13 @@ pub enum Probe {
         /// What is added to the address.
         plus: i64,
     },
+    /// `amount = total - since`, then `since = total`: the thread's total of the metric that is added up along paths.
+    Meter {
+        /// How far the total has risen.
+        amount: Reg,
+        /// The total at the last reading.
+        since: Reg,
+    },
 }
 
 /// A step of [`Probe::Outermost`].
@@ -358,6 +380,7 @@ impl Probe {
                 (Some(reg), None)
             }
             Self::Linear { to, from, .. } => (Some(to), Some(from)),
+            Self::Meter { amount, since } => (Some(amount), Some(since)),
             Self::Emit { reg, .. } => (reg, None),
             Self::EmitFull { reg, .. } => (Some(reg), None),
             Self::Count(_)

@@ -148,11 +148,12 @@ impl LinkOptions {
     /// How paths across functions are planned.
     #[must_use]
     pub fn ipath(&self) -> IpathOptions {
-        match self.asked.profile {
+        let usual = match self.asked.profile {
             Some(Profile(_, Detail::Strategy(strategy))) => strategy.into(),
             Some(Profile(Method::IpathHybrid, _)) => Hybrid::Local.into(),
             _ => IpathOptions::default(),
-        }
+        };
+        IpathOptions { metric: self.asked.path_metric.unwrap_or_default().into(), ..usual }
     }
 
     /// How events are counted.

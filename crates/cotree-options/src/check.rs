@@ -4,7 +4,7 @@ use crate::options::{At, BuildOptions, OF_METHODS, PathMetric, SCOPES};
 use crate::scope::{OfMethods, WithoutCounters};
 use crate::values::{Detail, Profile};
 use cotree_core::facts::events::EventKind;
-use cotree_core::method::{Family, Method};
+use cotree_core::method::Method;
 use std::path::PathBuf;
 use thiserror::Error;
 
@@ -37,17 +37,6 @@ pub enum Misfit {
         /// What it does.
         what: String,
         /// The methods that it is for.
-        methods: String,
-    },
-    /// Paths across functions have no sums.
-    #[error(
-        "--path-metric {metric} adds up {metric} along paths within functions, not across them: say --profile \
-         {methods}, where a path's sum includes what its callees do"
-    )]
-    MetricAcross {
-        /// The metric.
-        metric: &'static str,
-        /// The methods that add it up.
         methods: String,
     },
     /// An option changes nothing in a build of this method.
@@ -167,9 +156,6 @@ impl BuildOptions {
             return Ok(());
         }
         let methods = Method::names(|entry| entry.promises.metrics);
-        if self.method().is_some_and(|method| matches!(method.family(), Family::Ipath(_))) {
-            return Err(Misfit::MetricAcross { metric: name, methods });
-        }
         Err(misfit(&format!("path-metric {name}"), &format!("adds up {name} along paths"), &methods))
     }
 }
@@ -202,11 +188,7 @@ mod tests {
         assert!(summed(Method::Path).check().is_ok());
         assert!(summed(Method::Edge).check().unwrap_err().to_string().contains("--profile path"));
         for across in [Method::Ipath, Method::IpathPiecewise, Method::IpathHybrid] {
-            assert_eq!(
-                summed(across).check().unwrap_err().to_string(),
-                "--path-metric cycles adds up cycles along paths within functions, not across them: say --profile path \
-                 or path-context, where a path's sum includes what its callees do"
-            );
+            assert!(summed(across).check().is_ok());
         }
         let limited = |method| BuildOptions { event_limit: Some(true), ..with(method) };
         assert!(limited(Method::Events).check_all().is_ok() && limited(Method::Path).check_all().is_err());

@@ -210,7 +210,11 @@ pub(crate) const SCOPES: &[Of] = &[
     Of::counts("path-limit", |o| o.path_limit.is_some()),
     Of::counts("fault-paths", |o| o.fault_paths == Some(true)).of_compiling(),
     Of::some("spanning-tree", |o| o.spanning_tree.is_some(), |_, method| method == Method::Edge),
-    Of::some("affine", |o| o.affine.is_some(), |o, method| o.saves(method) || method.entry().promises.metrics),
+    Of::some(
+        "affine",
+        |o| o.affine.is_some(),
+        |o, method| o.saves(method) || matches!(method.family(), Family::Paths(_)),
+    ),
     Of::some(
         "promote",
         |o| o.promote.is_some(),

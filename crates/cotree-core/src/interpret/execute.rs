@@ -288,6 +288,7 @@ impl<'a> Process<'a> {
                 let more = self.events.as_mut().map_or(0, |next| next());
                 stack.state.events = stack.state.events.wrapping_add(more);
                 self.truth.reported[thread] = self.truth.reported[thread].wrapping_add(more);
+                logged = self.events.is_some().then_some((frame.activation, Step::Report(more)));
             }
             Micro::Access(number) => {
                 let address = draw(&mut self.drawn) >> (draw(&mut self.drawn) % 64);
@@ -354,7 +355,7 @@ impl<'a> Process<'a> {
                 frame.set_jumps.extend(code.function.calls.site_of(call));
             }
             self.truth.functions[frame.function.index()].calls[call] += 1;
-            if !code.function.accesses.is_empty() {
+            if !code.function.accesses.is_empty() || self.events.is_some() {
                 frame.pending.push_back(Micro::Call(call));
             } else if self.keeps_log {
                 self.truth.logs[thread].push((activation, Step::Call(call)));
@@ -402,10 +403,10 @@ impl<'a> Process<'a> {
         frame.come_back(code, returning.filter(|_| returning != last));
         frame.accesses(code, None);
         frame.end(code, Some(edge));
-        frame.pending.push_back(Micro::Take(edge));
         if code.ends_in_site(frame.block) {
             frame.pending.push_back(Micro::Report);
         }
+        frame.pending.push_back(Micro::Take(edge));
         if code.function.edges[edge].kind != EdgeKind::InvokeUnwind {
             frame.come_back(code, returning.filter(|_| returning == last));
         }

@@ -21,6 +21,8 @@ pub struct Registers {
     outermost: BTreeMap<Word, (Counter, u8)>,
     /// The thread's events when the path began.
     pub(super) began: i64,
+    /// Probes say how far the events have risen along a path.
+    pub(super) metered: bool,
 }
 
 impl Registers {
@@ -55,8 +57,12 @@ impl Counts {
     fn count_path(&mut self, path: (Table, i64), registers: &mut Registers, events: i64) {
         *self.paths.entry(path).or_insert(0) += 1;
         let sum = self.sums.entry(path).or_insert(0);
-        *sum = sum.wrapping_add(events.wrapping_sub(registers.began));
-        registers.began = events;
+        let amount = if registers.metered {
+            registers.get(Reg::CallAmount)
+        } else {
+            events.wrapping_sub(std::mem::replace(&mut registers.began, events))
+        };
+        *sum = sum.wrapping_add(amount);
     }
 
     /// Adds what another thread has counted.
@@ -297,6 +303,11 @@ impl ThreadState {
                 registers.set(reg, registers.get(reg).wrapping_add(constant));
             }
             Probe::CopyUnless { to, flag, from } if registers.get(flag) == 0 => registers.set(to, registers.get(from)),
+            Probe::Meter { amount, since } => {
+                registers.set(amount, self.events.wrapping_sub(registers.get(since)));
+                registers.set(since, self.events);
+                registers.metered = true;
+            }
             Probe::SetUnless(..)
             | Probe::AddUnless(..)
             | Probe::CopyUnless { .. }

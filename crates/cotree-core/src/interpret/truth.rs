@@ -38,6 +38,8 @@ pub enum Step {
     Call(CallId),
     /// An access of memory tells its address and its length, by its number among the function's.
     Access(u32, u64, u64),
+    /// The activation reports this many events.
+    Report(i64),
     /// The activation goes along an edge; on an edge to EXIT it returns.
     Take(Edge),
     /// The activation catches the exception that ended the call under way.

@@ -109,7 +109,6 @@ const BLOCKS: Promises = Promises { blocks: true, ..NOTHING };
 const EDGES: Promises = Promises { edges: true, ..BLOCKS };
 const PATHS: Promises = Promises { paths: true, metrics: true, ..EDGES };
 const EVENTS: Promises = Promises { events: true, ..NOTHING };
-const ACROSS: Promises = Promises { paths: true, ..EDGES };
 const CALLS: Promises = Promises { calls: true, ..NOTHING };
 
 /// All methods, in the order in which help and docs list them.
@@ -198,7 +197,7 @@ pub const METHODS: [Entry; 14] = [
         title: "interprocedural path profile",
         summary: "paths that go on in callees and remember how they got there, and with them every block and edge",
         family: Family::Ipath(IpathMethod::Context),
-        promises: ACROSS,
+        promises: PATHS,
         derives: true,
         saves_counters: false,
     },
@@ -209,7 +208,7 @@ pub const METHODS: [Entry; 14] = [
         title: "interprocedural piecewise path profile",
         summary: "paths across functions in pieces that remember nothing before their first block; ipath-piecewise=STRATEGY as of `ipath-hybrid`",
         family: Family::Ipath(IpathMethod::Piecewise),
-        promises: ACROSS,
+        promises: PATHS,
         derives: true,
         saves_counters: false,
     },
@@ -220,7 +219,7 @@ pub const METHODS: [Entry; 14] = [
         title: "hybrid path profile",
         summary: "paths as of `ipath`, across the calls that a strategy chooses: ipath-hybrid=leaf, file, local or budget=N",
         family: Family::Ipath(IpathMethod::Hybrid),
-        promises: ACROSS,
+        promises: PATHS,
         derives: true,
         saves_counters: false,
     },

@@ -110,7 +110,7 @@ pub fn truth(outcome: &Outcome, program: &Program, kind: EventKind) -> u64 {
                 total += events.block(*block) - *done;
                 *done = events.block(*block);
             }
-            Step::Begin | Step::Access(..) | Step::Catch | Step::Abandoned(_) => {}
+            Step::Begin | Step::Access(..) | Step::Report(_) | Step::Catch | Step::Abandoned(_) => {}
         }
     }
     total

@@ -14,6 +14,7 @@ use cotree_core::method::ipath::{
     self, AtCall, Ended, Entry, Hybrid, IN_ARRAY, IpathMethod, IpathOptions, IpathPlan, NOTED, Strategy as Which,
     UnitIpathPlan,
 };
+use cotree_core::method::path::PathMetric;
 use cotree_core::method::path::classes::{Class, EdgeClasses};
 use cotree_core::method::path::cuts::necessary;
 use cotree_core::profile::EarlyExits;
@@ -126,6 +127,16 @@ pub fn shapes(program: &Program) -> Vec<Option<Shape<'_>>> {
     program.functions.iter().zip(&program.graphs).map(|(function, cfg)| Some(Shape { function, cfg })).collect()
 }
 
+fn sums(outcome: &Outcome, program: &Program) -> BTreeMap<u64, i64> {
+    let mut all = BTreeMap::new();
+    for function in (0..program.functions.len()).map(FunctionId::new) {
+        for (&(_, number), &sum) in &outcome.counts(function).sums {
+            *all.entry(number.cast_unsigned()).or_default() += sum;
+        }
+    }
+    all
+}
+
 fn counts(outcome: &Outcome, program: &Program) -> Vec<(u64, u64)> {
     let mut all = BTreeMap::new();
     for function in (0..program.functions.len()).map(FunctionId::new) {
@@ -173,13 +184,16 @@ fn free_methods() -> impl Strategy<Value = (IpathMethod, IpathOptions)> {
     let budget = prop_oneof![3 => Just(ipath::MOST_PATHS), 1 => 100..100_000u64];
     // With few paths per function paths descend where they would have crossed.
     let function = prop_oneof![Just(IpathOptions::default().function), Just(3), Just(20)];
-    let flags = (any::<bool>(), any::<bool>());
-    (method, strategy, budget, function, flags).prop_map(|(method, strategy, budget, function, (descends, few))| {
-        let descents = if descends { budget } else { 0 };
-        // With few words most paths are counted by hashing.
-        let array = if few { 5 } else { IpathOptions::default().array };
-        (method, IpathOptions { strategy, budget, function, descents, array })
-    })
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>());
+    (method, strategy, budget, function, flags).prop_map(
+        |(method, strategy, budget, function, (descends, few, sums))| {
+            let descents = if descends { budget } else { 0 };
+            // With few words most paths are counted by hashing.
+            let array = if few { 5 } else { IpathOptions::default().array };
+            let metric = if sums { PathMetric::Events } else { PathMetric::Count };
+            (method, IpathOptions { strategy, budget, function, descents, array, metric })
+        },
+    )
 }
 
 pub fn lives() -> impl Strategy<Value = Life> {
@@ -197,6 +211,10 @@ struct Enumeration<'a> {
     numbering: &'a Numbering,
     classes: Vec<EdgeClasses>,
     paths: BTreeMap<Vec<Step>, u64>,
+    /// What each added up.
+    sums: BTreeMap<Vec<Step>, i64>,
+    /// The events of all threads so far: a thread is followed from its beginning to its end.
+    reported: i64,
     /// Paths that ended in a call.
     ended: BTreeMap<Vec<Step>, i64>,
     /// Paths up to the calls in which activations ended.
@@ -209,12 +227,16 @@ struct Unfinished {
     function: FunctionId,
     /// The path so far, and that with which the activation was called, if it was.
     path: Vec<Step>,
+    /// The events when it began.
+    began: i64,
     called: Option<Vec<Step>>,
     /// Whether the caller's path comes back from it.
     crossed: bool,
     /// The call under way, and the path with which its callee has returned.
     calling: Option<CallId>,
-    returned: Option<Vec<Step>>,
+    returned: Option<(Vec<Step>, i64)>,
+    /// The path of the callee that the activation counts when the call comes back, and when that began.
+    others: Option<(Vec<Step>, i64)>,
 }
 
 impl Enumeration<'_> {
@@ -226,6 +248,8 @@ impl Enumeration<'_> {
             numbering,
             classes,
             paths: BTreeMap::new(),
+            sums: BTreeMap::new(),
+            reported: 0,
             ended: BTreeMap::new(),
             so_far: BTreeMap::new(),
         }
@@ -253,12 +277,13 @@ impl Enumeration<'_> {
                         Some([&caller.path[..], &[step]].concat())
                     });
                     at.crossed = matches!(at.called.as_deref(), Some([.., Step::Call(..)]));
+                    at.began = caller_of(&at, &all, facts.caller.map(|caller| caller.0)).unwrap_or(self.reported);
                     at.path = at.called.clone().unwrap_or_else(|| vec![Step::Start(at.function, true)]);
                     self.push(&mut at, Role::Enter);
                 }
                 Done::Enter(block) => {
                     if self.push(&mut at, Role::EndAtBlock(block)) {
-                        self.count(&at.path);
+                        self.count(&mut at);
                         self.begin(&mut at, Role::BeginAtBlock(block));
                     } else {
                         self.push(&mut at, Role::Inside(block));
@@ -268,7 +293,7 @@ impl Enumeration<'_> {
                     self.come_back(&mut at);
                     if self.at(at.function, call) == Some(AtCall::Cut) {
                         assert!(self.push(&mut at, Role::EndAtCall(call)));
-                        self.count(&at.path);
+                        self.count(&mut at);
                     }
                     at.calling = Some(call);
                 }
@@ -282,10 +307,13 @@ impl Enumeration<'_> {
                     }
                     at.calling = None;
                     if self.program.graphs[at.function.index()].dst(edge) == self.exit(at.function) {
-                        let caller = facts.caller.and_then(|(caller, _)| all.get_mut(&caller));
-                        match (at.crossed, caller) {
-                            (true, Some(caller)) => caller.returned = Some(at.path.clone()),
-                            _ => self.count(&at.path),
+                        let caller = facts.caller.and_then(|(caller, call)| Some((all.get_mut(&caller)?, call)));
+                        match caller {
+                            Some((caller, _)) if at.crossed => caller.returned = Some((at.path.clone(), at.began)),
+                            Some((caller, call)) if self.counts_for(at.function, (caller.function, call)) => {
+                                caller.others = Some((at.path.clone(), at.began));
+                            }
+                            _ => self.count(&mut at),
                         }
                     }
                 }
@@ -307,6 +335,14 @@ impl Enumeration<'_> {
                     }
                 }
                 Done::Access(..) => {}
+                Done::Report(more) => {
+                    // What a block reports that ends in a call is part of the call.
+                    let calls = &self.program.functions[at.function.index()].calls;
+                    if at.calling.is_some_and(|call| !calls[call].terminator) {
+                        self.come_back(&mut at);
+                    }
+                    self.reported += more;
+                }
             }
             all.insert(activation, at);
         }
@@ -336,15 +372,19 @@ impl Enumeration<'_> {
     }
 
     /// The call under way returns.
-    fn come_back(&self, at: &mut Unfinished) {
+    fn come_back(&mut self, at: &mut Unfinished) {
+        if let Some((path, began)) = at.others.take() {
+            self.add(path, began);
+        }
         let Some(call) = at.calling.take() else { return };
         match self.at(at.function, call) {
             Some(AtCall::Cross(_)) => {
-                at.path = at.returned.take().unwrap();
+                (at.path, at.began) = at.returned.take().unwrap();
                 at.path.push(Step::Return(at.function, call));
             }
             Some(AtCall::Cut) if self.program.functions[at.function.index()].calls[call].comes_back() => {
                 self.begin(at, Role::BeginAfterCall(call));
+                at.began = self.reported;
             }
             _ => {}
         }
@@ -354,7 +394,7 @@ impl Enumeration<'_> {
         let cfg = &self.program.graphs[at.function.index()];
         let (src, dst) = (cfg.src(edge), cfg.dst(edge));
         if self.push(at, Role::EndOnEdge(edge)) {
-            self.count(&at.path);
+            self.count(at);
             self.begin(at, Role::BeginAfterEdge(dst));
         } else if !self.push(at, Role::Real(edge)) && !self.push(at, Role::Return(edge)) {
             assert!(matches!(self.classes[at.function.index()].class(edge), Class::Dispatched(_) | Class::Hidden));
@@ -368,14 +408,42 @@ impl Enumeration<'_> {
             Some(AtCall::Pass | AtCall::Begin(_) | AtCall::Descend(_) | AtCall::Reach(_)) => {
                 assert!(self.push(at, Role::Real(edge)))
             }
-            Some(AtCall::Cross(_)) if !self.numbering.piecewise => assert!(self.push(at, Role::BeginOnEdge(edge))),
-            _ => self.begin(at, Role::BeginOnEdge(edge)),
+            Some(AtCall::Cross(_)) if !self.numbering.piecewise => {
+                assert!(self.push(at, Role::BeginOnEdge(edge)));
+                at.began = self.reported;
+            }
+            _ => {
+                self.begin(at, Role::BeginOnEdge(edge));
+                at.began = self.reported;
+            }
         }
     }
 
-    fn count(&mut self, path: &[Step]) {
-        *self.paths.entry(path.to_vec()).or_default() += 1;
+    /// The activation's path ends, and another one begins.
+    fn count(&mut self, at: &mut Unfinished) {
+        self.add(at.path.clone(), at.began);
+        at.began = self.reported;
     }
+
+    /// A path ends that began then.
+    fn add(&mut self, path: Vec<Step>, began: i64) {
+        *self.paths.entry(path.clone()).or_default() += 1;
+        *self.sums.entry(path).or_default() += self.reported - began;
+    }
+
+    /// Does the caller count the path with which the callee returns?
+    fn counts_for(&self, callee: FunctionId, (caller, call): (FunctionId, CallId)) -> bool {
+        match self.at(caller, call) {
+            Some(AtCall::Begin(_) | AtCall::Descend(_)) => true,
+            Some(AtCall::Reach(group)) => self.plan.groups.members(group).contains(&callee),
+            _ => false,
+        }
+    }
+}
+
+/// The events when the path began that the activation goes on with, if its caller has crossed into it.
+fn caller_of(at: &Unfinished, all: &BTreeMap<Activation, Unfinished>, caller: Option<Activation>) -> Option<i64> {
+    Some(all.get(&caller.filter(|_| at.crossed)?)?.began)
 }
 
 /// The number of the stretch before a call.
@@ -413,7 +481,15 @@ proptest! {
         if life.signals && script.iter().any(|(_, action)| *action == Action::Fork) {
             return Ok(());
         }
-        let outcome = program.process().with_plans(&plan.functions).run(&script).unwrap();
+        let mut last = seed;
+        let mut events = || {
+            last = last.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);
+            i64::try_from(last >> 60).unwrap()
+        };
+        let process = program.process().with_plans(&plan.functions);
+        let metered = options.metric.is_summed();
+        let process = if metered { process.with_events(&mut events) } else { process };
+        let outcome = process.run(&script).unwrap();
         // What is counted in words has one.
         for function in (0..program.functions.len()).map(FunctionId::new) {
             for &(table, number) in outcome.counts(function).paths.keys() {
@@ -443,6 +519,11 @@ proptest! {
             let mut taken: Vec<(u64, u64)> = enumeration.paths.iter().map(|(path, &count)| (number(path), count)).collect();
             taken.sort_unstable();
             prop_assert_eq!(&taken, &counts);
+            // The log does not say if what handlers report came before or behind the reading where a path begins or ends.
+            if metered && !life.signals {
+                let taken = enumeration.sums.iter().map(|(path, &sum)| (number(path), sum));
+                prop_assert_eq!(taken.collect::<BTreeMap<_, _>>(), sums(&outcome, &program));
+            }
             let taken = enumeration.ended.iter().map(|(path, &count)| (number(path), count));
             prop_assert_eq!(taken.collect::<BTreeMap<_, _>>(), recovered.ended.iter().copied().collect());
             // Registers tell the paths up to wherever activations ended.

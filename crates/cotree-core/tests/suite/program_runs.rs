@@ -46,7 +46,7 @@ fn tally(outcome: &Outcome, program: &Program, function: FunctionId) -> Tally {
             Step::Call(call) => tally.3[call] += 1,
             Step::Abandoned(site) => tally.4[site.unwrap()] += 1,
             Step::Revived(site) => tally.4[site.unwrap()] -= 1,
-            Step::Catch | Step::Access(..) => {}
+            Step::Catch | Step::Access(..) | Step::Report(_) => {}
         }
     }
     tally

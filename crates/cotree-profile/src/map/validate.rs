@@ -166,6 +166,7 @@ fn check_plan(plan: FunctionPlan<'_>, function: &Function) -> Result<(), &'stati
             | Probe::ClaimByAddress { .. }
             | Probe::NameCallee { .. }
             | Probe::CopyUnless { .. }
+            | Probe::Meter { .. }
             | Probe::CountPathUnless { .. } => true,
         };
         if !place || !probe {

@@ -1,15 +1,16 @@
 //! Recovery where paths across functions are counted: of the whole unit at once.
 
-use super::path::{PathCounts, abandoned};
+use super::path::{PathCounts, PathId, abandoned};
 use crate::binary::BinaryFile;
 use crate::counts::UnitCounts;
 use crate::exits::UnitExits;
+use crate::sums::Sums;
 use cotree_core::facts::Function;
 use cotree_core::graph::cfg::Cfg;
 use cotree_core::ids::FunctionId;
 use cotree_core::method::ipath::numbering::Shape;
 use cotree_core::method::ipath::{
-    AtCall, Ended, Entry, IpathTables, UnitIpathPlan, UnitIpathProfile, recover as recover_unit,
+    AtCall, Ended, Entry, IpathTables, UnitIpathPlan, UnitIpathProfile, by_number, recover as recover_unit,
 };
 use cotree_core::method::{MethodTables, RecoverError};
 use cotree_core::profile::EarlyExits;
@@ -47,14 +48,19 @@ pub(super) fn recover(
         .collect();
     let none = PathCounts::default();
     let counted = counts.method.paths().unwrap_or(&none);
-    let hashed = counted.counts.entries();
-    let mut paths: Vec<(u64, u64)> = hashed.iter().map(|(path, count)| (path.path, *count)).collect();
-    if let MethodTables::Ipath(IpathTables { array, .. }) = &layout.tables {
-        let first = usize::try_from(*array).expect("within the counter array");
-        paths.extend((0..unit.array).zip(&counts.counters[first..]).map(|(number, &count)| (number, count)));
-    }
+    let values = |hashed: &Sums<PathId, u64>, behind: u64| {
+        let mut values: Vec<(u64, u64)> = hashed.entries().iter().map(|(path, value)| (path.path, *value)).collect();
+        if let MethodTables::Ipath(IpathTables { array, .. }) = &layout.tables {
+            let first = usize::try_from(*array + behind).expect("within the counter array");
+            values.extend((0..unit.array).zip(&counts.counters[first..]).map(|(number, &value)| (number, value)));
+        }
+        values
+    };
+    let paths = values(&counted.counts, 0);
+    let sums = if unit.metric.is_summed() { by_number(&values(&counted.sums, unit.array)) } else { Vec::new() };
     let ended = ended(binary, counts, counted, unit);
-    recover_unit(&shapes(&functions, &graphs), unit, &paths, &early, &ended).map_err(|error| {
+    let recovered = recover_unit(&shapes(&functions, &graphs), unit, &paths, &early, &ended);
+    recovered.map(|profile| UnitIpathProfile { sums, ..profile }).map_err(|error| {
         let measured = FunctionId::all().zip(&graphs).filter(|(_, graph)| graph.is_some());
         measured.map(|(function, _)| (function, error.clone().into())).collect()
     })

@@ -35,8 +35,8 @@ pub struct PathsArgs {
     /// Also compare with the paths that edge counts would have predicted
     #[arg(long, conflicts_with = "against")]
     predicted: bool,
-    /// Instead, show what the program was doing when it crashed, aborted or called exit: each activation from main on,
-    /// and its path
+    /// Instead, show what the program was doing when it crashed, aborted, called exit or took a snapshot: each
+    /// activation from main on, and its path
     #[arg(long, conflicts_with_all = ["against", "by", "covering", "predicted", "function"])]
     pending: bool,
     /// Show how many of these paths another run of the same build took, too, by its profile
@@ -114,10 +114,7 @@ pub fn run(args: &PathsArgs) -> Result<()> {
     if args.by == By::Metric
         && let Some(unit) = paths.iter().find(|unit| !unit.metric().is_summed())
     {
-        bail!(
-            "nothing is added up along the paths of {}: build it with --path-metric events or cycles, or sort by instructions or count",
-            unit.unit.profile.binary.display()
-        );
+        bail!(nothing_added_up(unit.unit));
     }
     known(&units, args.function.as_deref())?;
     args.output.write_either(args.json, |out| {
@@ -128,6 +125,15 @@ pub fn run(args: &PathsArgs) -> Result<()> {
     })
 }
 
+/// Why paths can't be sorted by what is added up along them.
+fn nothing_added_up(unit: &Unit<'_>) -> String {
+    format!(
+        "nothing is added up along the paths of {}: build it with --path-metric events or cycles, or sort by \
+         instructions or count",
+        unit.profile.binary.display()
+    )
+}
+
 /// Paths that go on in callees.
 fn across_functions(
     args: &PathsArgs,
@@ -135,11 +141,10 @@ fn across_functions(
     units: &[Unit<'_>],
     across: &[IpathUnit<'_>],
 ) -> Result<()> {
-    if args.by == By::Metric {
-        bail!(
-            "nothing is added up along paths across functions: list them by instructions or by count, or build with \
-             --profile path --path-metric events or cycles, where a path's sum includes what its callees do"
-        );
+    if args.by == By::Metric
+        && let Some(unit) = across.iter().find(|unit| !unit.metric().is_summed())
+    {
+        bail!(nothing_added_up(unit.unit));
     }
     known(units, args.function.as_deref())?;
     args.output.write_either(args.json, |out| {

@@ -47,6 +47,7 @@ mod html;
 mod html_traces;
 mod idle_options;
 mod ipath;
+mod ipath_metrics;
 mod ipath_pointers;
 mod ipath_predictions;
 mod killed_children;

@@ -202,7 +202,10 @@ fn cycles_are_measured() {
 fn what_does_not_go_together_is_said() {
     let project = Project::new(&[]);
     let refused = project.fails(&format!("--path-metric events cc -o program {SOURCE}"));
-    assert!(refused.contains("it needs --profile path or path-context"), "{refused}");
+    assert!(
+        refused.contains("it needs --profile path, path-context, ipath, ipath-piecewise or ipath-hybrid"),
+        "{refused}"
+    );
     let profile = |metric: &str| {
         build(&project, &format!("--profile path --path-metric {metric}"), "-O1");
         run(&project, &[], &format!("{metric}.cotree")).1

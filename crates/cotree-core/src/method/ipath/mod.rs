@@ -19,6 +19,13 @@
 //! like any other path. Activations whose call is crossed have nothing to note: what they have executed is part of
 //! their callee's path, which began in whichever caller it did. Behind `setjmp` a path begins each time that it
 //! returns.
+//!
+//! # Metrics
+//!
+//! With a metric each path also adds up how far the thread's total rises from its beginning to its end. A register has
+//! the total when the path began, a word passes that to callees and back. Where a path runs on past a call, what
+//! happens in there is part of it, too. Behind an exception out of a crossed call the next path begins where it is
+//! caught.
 
 pub mod cuts;
 pub mod decode;
@@ -40,12 +47,12 @@ pub(crate) mod unit;
 pub use error::IpathError;
 pub use layout::IpathTables;
 pub(crate) use layout::lay_out;
-pub use recover::{Ended, UnitIpathProfile, executed, recover};
+pub use recover::{Ended, UnitIpathProfile, by_number, executed, recover};
 pub use supergraph::joined;
 pub use types::{
-    ADDRESSEE, ANY, ARRAY, AtCall, COMPLETIONS, Entry, FunctionKey, GroupId, Groups, Hybrid, IN_ARRAY, IpathMethod,
-    IpathOptions, IpathPlan, Keys, MOST_GROUPS, MOST_OF_FUNCTION, MOST_PATHS, NOTED, NUMBER, SMALL_ARRAY, SoFar,
-    Strategy, Target, UnitIpathPlan, WORDS,
+    ADDRESSEE, ANY, ARRAY, AtCall, BEGAN, COMPLETIONS, Entry, FunctionKey, GroupId, Groups, Hybrid, IN_ARRAY,
+    IpathMethod, IpathOptions, IpathPlan, Keys, MOST_GROUPS, MOST_OF_FUNCTION, MOST_PATHS, NOTED, NUMBER, SMALL_ARRAY,
+    SoFar, Strategy, Target, UnitIpathPlan, words,
 };
 
 use crate::ids::FunctionId;
@@ -72,12 +79,15 @@ pub fn plan(
     let direct = direct(&numbering, (&keys, &groups), options.array);
     let plan = |(function, (at, key)): (FunctionId, (&Option<FunctionInput<'_>>, FunctionKey))| {
         let keeps = keeps[function.index()];
-        let place = |at: &FunctionInput<'_>| placement::place(&numbering, function, (at, keeps), &key, &direct);
+        let place = |at: &FunctionInput<'_>| {
+            placement::place(&numbering, function, (at, keeps), &key, (&direct, options.metric.is_summed()))
+        };
         let (probes, so_far) = at.as_ref().map(place).unwrap_or_default();
         IpathPlan { probes, so_far, key }
     };
     let functions = FunctionId::all().zip(functions.iter().zip(keys)).map(plan).collect();
-    Ok(UnitIpathPlan { method, functions, groups, paths: numbering.paths, array: numbering.paths.min(options.array) })
+    let (paths, array) = (numbering.paths, numbering.paths.min(options.array));
+    Ok(UnitIpathPlan { method, functions, groups, paths, array, metric: options.metric })
 }
 
 /// The functions in which only paths end that have a word of the slab, where paths with numbers below `array` do.

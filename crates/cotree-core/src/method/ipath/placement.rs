@@ -13,13 +13,15 @@
 //! In a piecewise profile the callee also says whether the path that comes back is the one that it was called with
 //! (cntOpenLfParens is not 0): one bit per activation is enough, since a path that begins in an activation, or in a
 //! callee of it, is never one that the activation was called with.
+//!
+//! Where a metric is added up, the total when the path began is a register of its own, which goes the way of the number.
 
 use super::graph::{Arc, ENTRY, FlowGraph, GENTRY, Node, Role};
 use super::increments::{Increments, Sums, value};
 use super::numbering::{FunctionNumbers, Numbering, only_paths};
 use super::supergraph::FunctionInput;
 use super::types::{
-    ADDRESSEE, ANY, AtCall, CAME_BACK, COMPLETIONS, Entry, FunctionKey, IN_ARRAY, NOTED, NUMBER, SoFar, Target,
+    ADDRESSEE, ANY, AtCall, BEGAN, CAME_BACK, COMPLETIONS, Entry, FunctionKey, IN_ARRAY, NOTED, NUMBER, SoFar, Target,
     address_plus, mark,
 };
 use crate::facts::EdgeKind;
@@ -31,17 +33,23 @@ const SUM: Reg = Reg::CallPathSum;
 const FACTOR: Reg = Reg::CallPathFactor;
 const CLAIMED: Reg = Reg::CallClaimed;
 
-/// The words that are kept for code that is interrupted.
-const KEPT: [Word; 3] = [NUMBER, COMPLETIONS, ADDRESSEE];
+/// The words that are kept for code that is interrupted; the last one where a metric is added up.
+const KEPT: [Word; 4] = [NUMBER, COMPLETIONS, ADDRESSEE, BEGAN];
+
+/// Reads how much was added up along the activation's path, and begins the next one.
+const METER: Probe = Probe::Meter { amount: Reg::CallAmount, since: Reg::CallBegan };
+/// Reads that for a path which is not the activation's own.
+const METER_OTHERS: Probe = Probe::Meter { amount: Reg::CallAmount, since: Reg::CallOthersBegan };
 
 /// The probes of a function, and what registers say of the path in each stretch of its blocks. `keeps`: the function
-/// keeps the words ([`super::supergraph::keeps_words`]).
+/// keeps the words ([`super::supergraph::keeps_words`]). `direct` says per function whether all paths that end there
+/// have a word of the slab, `metered` whether a metric is added up.
 pub(super) fn place(
     numbering: &Numbering,
     function: FunctionId,
     (at, keeps): (&FunctionInput<'_>, bool),
     key: &FunctionKey,
-    direct: &[bool],
+    (direct, metered): (&[bool], bool),
 ) -> (Vec<PlacedProbe>, Vec<SoFar>) {
     let Some(numbers) = numbering.of(function) else { return Default::default() };
     let classes = EdgeClasses::new(at.function, &at.cfg);
@@ -57,6 +65,7 @@ pub(super) fn place(
         keeps,
         probes: Vec::new(),
         direct,
+        metered,
     };
     let so_far = placer.so_far();
     (placer.run(&classes, key), so_far)
@@ -116,6 +125,8 @@ struct Placer<'a> {
     probes: Vec<PlacedProbe>,
     /// Per function, whether all paths that end there have a word of the slab.
     direct: &'a [bool],
+    /// Is a metric added up?
+    metered: bool,
 }
 
 impl Placer<'_> {
@@ -185,8 +196,9 @@ impl Placer<'_> {
         let Sums { factor, constant } = self.increments.arcs[arc];
         if !self.is_called() {
             let start = self.numbers.from_entry.unwrap_or(0).cast_signed();
-            let mut probes: Vec<Probe> = if self.keeps { read_kept().collect() } else { Vec::new() };
+            let mut probes: Vec<Probe> = if self.keeps { self.read_kept().collect() } else { Vec::new() };
             probes.push(Probe::constant(SUM, start.wrapping_add(constant)));
+            probes.extend(self.meter());
             return probes;
         }
         let context = if self.numbering.piecewise { SUM } else { Reg::CallContext };
@@ -199,7 +211,7 @@ impl Placer<'_> {
                 probes.push(Probe::ClaimByAddress { to: elsewhere, word: ADDRESSEE, plus: address_plus(group) });
                 probes.push(Probe::SetUnless(CLAIMED, elsewhere, 1));
             }
-            probes.extend(read_kept());
+            probes.extend(self.read_kept());
             if self.numbers.in_group.is_some() {
                 probes.push(Probe::SetUnless(Reg::CallWord(ADDRESSEE), elsewhere, CAME_BACK));
             }
@@ -212,8 +224,14 @@ impl Placer<'_> {
             if let Some((_, before @ 1..)) = self.numbers.in_group {
                 probes.push(Probe::AddUnless(context, elsewhere, before.cast_signed()));
             }
+            if self.metered {
+                let (began, others) = (Reg::CallBegan, Reg::CallOthersBegan);
+                probes.extend([METER_OTHERS, Probe::copy(began, Reg::CallWord(BEGAN), 0)]);
+                probes.push(Probe::CopyUnless { to: began, flag: CLAIMED, from: others });
+            }
         } else {
             probes.extend([Probe::Read(context, NUMBER), Probe::Read(Reg::Completions, COMPLETIONS)]);
+            probes.extend(self.metered.then_some(Probe::Read(Reg::CallBegan, BEGAN)));
         }
         if self.numbering.piecewise {
             probes.extend(add(SUM, constant));
@@ -230,7 +248,13 @@ impl Placer<'_> {
         let table = self.table(self.function);
         let unless = |to, word| Probe::CopyUnless { to, flag: CLAIMED, from: Reg::CallWord(word) };
         let mut probes: Vec<Probe> = add(SUM, plus).into_iter().collect();
+        if self.metered {
+            probes.extend([Probe::copy(Reg::CallOthersBegan, Reg::CallBegan, 0), METER_OTHERS]);
+        }
         probes.extend([Probe::CountPathUnless { table, reg: SUM, flag: CLAIMED }, unless(SUM, NUMBER)]);
+        if self.metered {
+            probes.extend([unless(Reg::CallBegan, BEGAN), write_back(BEGAN, Reg::CallBegan)]);
+        }
         probes.push(write_back(NUMBER, SUM));
         if self.numbering.piecewise {
             probes.extend([unless(Reg::CallOpen, COMPLETIONS), write_back(COMPLETIONS, Reg::CallOpen)]);
@@ -295,8 +319,39 @@ impl Placer<'_> {
 
     fn count(&self, sums: Sums) -> Vec<Probe> {
         let (mut probes, constant) = self.add_up(sums);
+        probes.extend(self.meter());
         probes.push(Probe::CountPath(self.table(self.function), SUM, constant));
         probes
+    }
+
+    /// Reads the metric along the activation's path, if there is one.
+    fn meter(&self) -> Option<Probe> {
+        self.metered.then_some(METER)
+    }
+
+    /// Reads the metric along a callee's path that has come back, if there is one.
+    fn meter_returned(&self) -> impl Iterator<Item = Probe> + use<> {
+        let probes = [Probe::Read(Reg::CallOthersBegan, BEGAN), METER_OTHERS];
+        let metered = self.metered;
+        probes.into_iter().filter(move |_| metered)
+    }
+
+    /// Lets a path begin now that a callee goes on with.
+    fn begin_others(&self) -> impl Iterator<Item = Probe> + use<> {
+        let probes = [METER_OTHERS, write_back(BEGAN, Reg::CallOthersBegan)];
+        let metered = self.metered;
+        probes.into_iter().filter(move |_| metered)
+    }
+
+    /// The words that are kept.
+    fn kept(&self) -> impl Iterator<Item = Word> + use<> {
+        let metered = self.metered;
+        KEPT.into_iter().filter(move |&word| metered || word != BEGAN)
+    }
+
+    /// Notes what the words hold.
+    fn read_kept(&self) -> impl Iterator<Item = Probe> + use<> {
+        self.kept().map(|word| Probe::Read(Reg::CallWord(word), word))
     }
 
     fn on_arc(&self, arc: Arc) -> Vec<Probe> {
@@ -308,12 +363,16 @@ impl Placer<'_> {
         match self.numbers.graph.role(arc) {
             Role::Real(_) | Role::Inside(_) => goes_on(),
             // What led there is known.
-            Role::BeginOnEdge(_) if !matches!(self.numbers.graph.src(arc), ENTRY | GENTRY) => goes_on(),
+            Role::BeginOnEdge(_) if !matches!(self.numbers.graph.src(arc), ENTRY | GENTRY) => {
+                let mut probes = goes_on();
+                probes.extend(self.meter());
+                probes
+            }
             Role::EndOnEdge(_) | Role::EndAtBlock(_) | Role::EndAtCall(_) => self.count(increment),
             Role::Return(_) if !self.is_called() => {
-                let back = KEPT.map(|word| write_back(word, Reg::CallWord(word)));
+                let back = self.kept().map(|word| write_back(word, Reg::CallWord(word)));
                 let mut probes = self.count(increment);
-                probes.extend(back.into_iter().filter(|_| self.keeps));
+                probes.extend(back.filter(|_| self.keeps));
                 probes
             }
             Role::Return(_) if self.is_open() => {
@@ -324,9 +383,16 @@ impl Placer<'_> {
             Role::Return(_) => {
                 let (mut probes, plus) = self.add_up(increment);
                 probes.push(Probe::Write { word: NUMBER, from: SUM, times: 1, plus });
+                probes.extend(self.metered.then_some(write_back(BEGAN, Reg::CallBegan)));
                 if self.numbering.piecewise {
                     probes.push(Probe::Write { word: COMPLETIONS, from: Reg::CallOpen, times: 1, plus: 0 });
                 }
+                probes
+            }
+            // Other paths have been read where the one before them ended.
+            Role::BeginOnEdge(_) => {
+                let mut probes = self.begin(arc);
+                probes.extend(self.meter());
                 probes
             }
             role if role.begins() => self.begin(arc),
@@ -354,7 +420,8 @@ impl Placer<'_> {
             (AtCall::Cross(_), None) | (AtCall::Cut, None) => Default::default(),
             (AtCall::Cross(_), Some(arc)) => [self.before_crossing(arc), self.behind_crossing(call, arc)],
             (AtCall::Cut, Some(arc)) => {
-                [self.on_arc(arc), begin.into_iter().flat_map(|begin| self.begin(begin)).collect()]
+                let begin = begin.into_iter().flat_map(|begin| self.begin(begin));
+                [self.on_arc(arc), begin.chain(self.meter()).collect()]
             }
             (AtCall::Descend(_) | AtCall::Reach(_), end) => {
                 begin.map_or_else(Default::default, |arc| self.descend(end, arc))
@@ -367,7 +434,9 @@ impl Placer<'_> {
                     let start = callee.from_entry.unwrap_or(0).cast_signed();
                     before.push(write(NUMBER, start));
                     before.push(write(COMPLETIONS, callee.alone.cast_signed()));
+                    before.extend(self.begin_others());
                     let returned = Reg::CallReturned;
+                    behind.extend(self.meter_returned());
                     behind.extend([Probe::Read(returned, NUMBER), Probe::CountPath(self.table(id), returned, 0)]);
                 }
                 [before, behind]
@@ -393,8 +462,10 @@ impl Placer<'_> {
             before.push(Probe::Write { word: NUMBER, from: NOTED, times: 1, plus });
         }
         before.push(write(COMPLETIONS, 1));
+        before.extend(self.begin_others());
         let (returned, elsewhere) = (Reg::CallReturned, Reg::CallElsewhere);
-        let mut behind = vec![Probe::Read(returned, NUMBER)];
+        let mut behind: Vec<Probe> = self.meter_returned().collect();
+        behind.push(Probe::Read(returned, NUMBER));
         match target {
             Target::Function(callee) => {
                 before.extend(self.name(callee));
@@ -430,6 +501,7 @@ impl Placer<'_> {
             }
             false => write(COMPLETIONS, word(psi.at(1))),
         });
+        probes.extend(self.metered.then_some(write_back(BEGAN, Reg::CallBegan)));
         if let Role::Cross(_, callee) = graph.role(arc) {
             probes.extend(self.name(callee));
         }
@@ -440,6 +512,7 @@ impl Placer<'_> {
         let graph = &self.numbers.graph;
         let query = Sums::default().minus(self.increments.query[graph.dst(arc)]);
         let mut probes = vec![Probe::Read(SUM, NUMBER)];
+        probes.extend(self.metered.then_some(Probe::Read(Reg::CallBegan, BEGAN)));
         probes.extend(add(SUM, query.constant));
         if self.is_called() {
             probes.push(Probe::constant(FACTOR, query.factor));
@@ -465,11 +538,6 @@ impl Placer<'_> {
 
 fn add(reg: Reg, by: i64) -> Option<Probe> {
     (by != 0).then_some(Probe::Add(reg, by))
-}
-
-/// Notes what the words hold.
-fn read_kept() -> impl Iterator<Item = Probe> {
-    KEPT.into_iter().map(|word| Probe::Read(Reg::CallWord(word), word))
 }
 
 /// Writes a register to a word.

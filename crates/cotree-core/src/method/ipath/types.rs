@@ -1,7 +1,7 @@
 //! The types of interprocedural path plans and their keys.
 
 use crate::ids::{CallId, FunctionId, Table, Word, id};
-use crate::method::path::Cuts;
+use crate::method::path::{Cuts, PathMetric};
 use crate::plan::{CounterKey, FunctionPlan};
 use crate::probe::{PlacedProbe, Reg};
 use serde::{Deserialize, Serialize};
@@ -16,8 +16,15 @@ pub const COMPLETIONS: Word = Word(1);
 /// The function for which the caller has written the other words, by its [`mark`], or by its negated address where the
 /// caller only knows that; 0 where they are for none. Only functions with [`Entry::Open`] take their names away.
 pub const ADDRESSEE: Word = Word(2);
+/// The thread's total of a metric when the path began that goes on in a callee, or comes back from it. There is no such
+/// word where nothing is added up along paths.
+pub const BEGAN: Word = Word(3);
+
 /// How many words of the slab pass paths between functions.
-pub const WORDS: u64 = 3;
+#[must_use]
+pub const fn words(metric: PathMetric) -> u64 {
+    if metric.is_summed() { 4 } else { 3 }
+}
 
 /// What [`ADDRESSEE`] says of a function.
 #[must_use]
@@ -165,6 +172,8 @@ pub struct IpathOptions {
     pub descents: u64,
     /// The most paths that are counted in words of the slab.
     pub array: u64,
+    /// What is added up along paths.
+    pub metric: PathMetric,
 }
 
 impl Default for IpathOptions {
@@ -175,6 +184,7 @@ impl Default for IpathOptions {
             function: MOST_OF_FUNCTION,
             descents: MOST_PATHS,
             array: ARRAY,
+            metric: PathMetric::Count,
         }
     }
 }
@@ -406,6 +416,8 @@ pub struct UnitIpathPlan {
     pub paths: u64,
     /// How many of them, the first, are counted in words of the slab.
     pub array: u64,
+    /// What is added up along them.
+    pub metric: PathMetric,
 }
 
 impl UnitIpathPlan {

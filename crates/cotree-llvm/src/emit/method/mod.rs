@@ -26,7 +26,7 @@ pub(super) fn describe(plan: &MethodPlan, layout: &Layout, mut put: impl FnMut(u
     match plan {
         MethodPlan::None | MethodPlan::Counters(_) | MethodPlan::Calls(_) => {}
         MethodPlan::Events(unit) => events::describe(unit, layout, put),
-        MethodPlan::Ipath(_) => ipath::describe(layout, put),
+        MethodPlan::Ipath(unit) => ipath::describe(unit, layout, put),
         MethodPlan::Paths(unit) => path::describe(unit, put),
         MethodPlan::Traces(_) => {
             let words = layout.tables.trace().expect("a trace has its words");

@@ -2,6 +2,7 @@
 //!
 //! Numbers follow from these, and recovery needs nothing else, so no probes are stored.
 
+use super::metric;
 use crate::map::MapError;
 use crate::map::sections::Stream;
 use crate::wire::streams::{Reader, Writer};
@@ -38,6 +39,7 @@ mod at_call {
 pub(super) fn write(unit: &UnitIpathPlan, w: &mut Writer) {
     w.put(Stream::Ipath, unit.paths);
     w.put(Stream::Ipath, unit.array);
+    metric::write(unit.metric, w);
     for IpathPlan { key, .. } in &unit.functions {
         w.put(
             Stream::Ipath,
@@ -126,10 +128,11 @@ fn write_list(ids: impl ExactSizeIterator<Item = u32>, w: &mut Writer) {
 
 pub(super) fn read(method: IpathMethod, r: &mut Reader<'_>, program: &ProgramMap) -> Result<UnitIpathPlan, MapError> {
     let (paths, array) = (r.get(Stream::Ipath)?, r.get(Stream::Ipath)?);
+    let metric = metric::read(r)?;
     let plan = |_| Ok(IpathPlan { key: read_key(r)?, ..IpathPlan::default() });
     let functions = program.functions().map(plan).collect::<Result<_, MapError>>()?;
     let groups = read_groups(r)?;
-    Ok(UnitIpathPlan { method, functions, groups, paths, array })
+    Ok(UnitIpathPlan { method, functions, groups, paths, array, metric })
 }
 
 fn read_key(r: &mut Reader<'_>) -> Result<FunctionKey, MapError> {

@@ -9,6 +9,7 @@ mod entries;
 mod events;
 mod fixed;
 mod ipath;
+mod metric;
 pub(super) mod path;
 mod registers;
 mod targets;

@@ -3,13 +3,14 @@
 //! The numbering follows from the cuts, and recovery needs nothing else. So the probes that keep the register and count
 //! paths are left out; only those of self-loops are stored, like those of any other method.
 
+use super::metric;
 use crate::map::MapError;
 use crate::map::sections::Stream;
 use crate::wire::streams::{Reader, Writer};
 use cotree_core::facts::Function;
 use cotree_core::ids::{Block, Edge};
 use cotree_core::method::path::{
-    AtCalls, Cuts, MOST_PATH_ARRAY, MOST_PATHS, PathKey, PathMethod, PathMetric, PathPlan, UnitPathPlan, Window,
+    AtCalls, Cuts, MOST_PATH_ARRAY, MOST_PATHS, PathKey, PathMethod, PathPlan, UnitPathPlan, Window,
 };
 use cotree_core::plan::{CounterKey, CounterPlan};
 use cotree_core::probe::Probe;
@@ -51,9 +52,7 @@ mod kind {
 
 pub(super) fn write(unit: &UnitPathPlan, w: &mut Writer) {
     w.put(Stream::PathArray, unit.array);
-    if unit.metric.is_summed() {
-        w.put(Stream::Metric, unit.metric.number().into());
-    }
+    metric::write(unit.metric, w);
     for PathPlan { key, .. } in &unit.functions {
         let Cuts { edges, blocks, loops, rare, backward } = &key.cuts;
         let lists = [
@@ -124,8 +123,7 @@ pub(super) fn read(
     r: &mut Reader<'_>,
 ) -> Result<UnitPathPlan, MapError> {
     let array = r.get(Stream::PathArray)?;
-    let metric = if r.left(Stream::Metric) == 0 { 0 } else { r.get(Stream::Metric)? };
-    let metric = PathMetric::from_number(metric).ok_or(MapError::Invalid("no such metric of paths"))?;
+    let metric = metric::read(r)?;
     let plan = |CounterPlan { probes, key }| Ok(PathPlan { probes, key: read_key(key, r)?, ..PathPlan::default() });
     let functions = counters.into_iter().map(plan).collect::<Result<_, MapError>>()?;
     Ok(UnitPathPlan { method, functions, array, metric })

@@ -481,7 +481,8 @@ pub(super) fn binary_map() -> impl Strategy<Value = BinaryMap> {
                     };
                     let groups = Groups((0..3).map(group).collect());
                     let array = paths.min(seed & 255);
-                    MethodPlan::Ipath(UnitIpathPlan { method, functions, groups, paths, array })
+                    let metric = PathMetric::ALL[(seed >> 48 & 3) as usize % 3];
+                    MethodPlan::Ipath(UnitIpathPlan { method, functions, groups, paths, array, metric })
                 }
                 Family::Events(method) => {
                     let kinds: Vec<EventKind> =

@@ -5,10 +5,10 @@ use crate::binary::{BinaryFile, Resolved};
 use crate::counts::UnitCounts;
 use crate::sums::Sums;
 use cotree_core::ids::{FunctionId, Site};
-use cotree_core::method::RecoverError;
 use cotree_core::method::path::{
     self, Abandoned, AtCalls, PathError, PathMetric, PathPlan, PathProfile, PathTable, UnitPathPlan, Window,
 };
+use cotree_core::method::{MethodPlan, RecoverError};
 use cotree_core::unit::Layout;
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -91,7 +91,11 @@ pub(in crate::method) fn check(
 
 /// Do the counts add up what the binary does?
 pub(in crate::method) fn check_metric(binary: &BinaryFile, counts: &PathCounts) -> Result<(), ForeignPaths> {
-    let metric = binary.map().plan.method.paths().map_or(PathMetric::Count, |unit| unit.metric);
+    let metric = match &binary.map().plan.method {
+        MethodPlan::Paths(unit) => unit.metric,
+        MethodPlan::Ipath(unit) => unit.metric,
+        _ => PathMetric::Count,
+    };
     if counts.metric == metric { Ok(()) } else { Err(ForeignPaths::Metric { binary: binary.path().to_owned() }) }
 }
 

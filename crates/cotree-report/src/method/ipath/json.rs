@@ -7,6 +7,7 @@ use super::predict::{Beginning, predict};
 use super::{IpathUnit, RunPath, only_in_one};
 use crate::json::note_codes;
 use crate::method::path::json::JsonScore;
+use cotree_core::method::path::PathMetric;
 use serde::Serialize;
 use serde_json::json;
 use std::io::{self, Write};
@@ -25,6 +26,11 @@ struct Unit<'a> {
     note_codes: Vec<&'static str>,
     method: &'static str,
     possible: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    metric: Option<&'static str>,
+    /// The sums are a measurement.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    measured: Option<bool>,
     calls: serde_json::Map<String, serde_json::Value>,
     files: &'a [String],
     functions: Vec<&'a str>,
@@ -64,6 +70,8 @@ struct Ended {
 #[derive(Serialize)]
 struct Path {
     count: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sum: Option<u64>,
     #[serde(flatten)]
     path: UncountedPath,
 }
@@ -193,6 +201,8 @@ fn unit_of<'a>(of: &IpathUnit<'a>, wanted: &impl Fn(&str) -> bool, predicted: bo
         note_codes: note_codes(profile),
         method: profile.method.method().name(),
         possible: of.plan.paths,
+        metric: of.metric().is_summed().then(|| of.metric().name()),
+        measured: of.metric().is_summed().then(|| of.metric() == PathMetric::Cycles),
         calls: calls.into_iter().collect(),
         files: &map.program.files,
         functions: map.program.functions().map(|(_, function)| function.symbol.as_str()).collect(),
@@ -232,7 +242,8 @@ impl Part {
 }
 
 fn path_of(of: &IpathUnit<'_>, path: &RunPath) -> Path {
-    Path { count: path.count, path: uncounted(of, path) }
+    let sum = of.metric().is_summed().then_some(path.sum);
+    Path { count: path.count, sum, path: uncounted(of, path) }
 }
 
 fn uncounted(of: &IpathUnit<'_>, path: &RunPath) -> UncountedPath {

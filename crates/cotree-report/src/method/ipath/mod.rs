@@ -16,6 +16,7 @@ use cotree_core::ids::FunctionId;
 use cotree_core::method::MethodPlan;
 use cotree_core::method::ipath::decode::Step;
 use cotree_core::method::ipath::{UnitIpathPlan, UnitIpathProfile};
+use cotree_core::method::path::PathMetric;
 use cotree_profile::method::MethodProfile;
 use parts::{PathPart, path_parts};
 
@@ -46,6 +47,8 @@ pub struct RunPath {
     pub number: u64,
     /// How often it ran.
     pub count: u64,
+    /// What all executions have added up, those of callees that it does not cross included; 0 without a metric.
+    pub sum: u64,
     /// The parts of the path, those of the context-prefix first.
     pub parts: Vec<PathPart>,
     /// The instructions of one execution, of the active suffix.
@@ -64,6 +67,12 @@ impl<'a> IpathUnit<'a> {
         }
     }
 
+    /// What is added up along paths.
+    #[must_use]
+    pub fn metric(&self) -> PathMetric {
+        self.plan.metric
+    }
+
     /// The facts of a function.
     #[must_use]
     pub fn facts(&self, function: FunctionId) -> Option<&'a Function> {
@@ -76,7 +85,9 @@ impl<'a> IpathUnit<'a> {
         let steps = self.profile.numbering.path(number)?;
         let parts = self.parts(&steps);
         let instructions = self.instructions(&parts);
-        Some(RunPath { number, count, parts, instructions })
+        let sums = &self.profile.sums;
+        let sum = sums.binary_search_by_key(&number, |sum| sum.0).map_or(0, |at| sums[at].1);
+        Some(RunPath { number, count, sum, parts, instructions })
     }
 
     /// The parts of a path, or of the beginning of one.

@@ -8,11 +8,12 @@ use super::parts::PathPart;
 use super::predict_text;
 use super::{IpathUnit, RunPath, only_in_one};
 use crate::filtered::{self, Shares};
-use crate::method::path::text::{By, PathsOptions, write_common};
+use crate::method::path::text::{By, PathsOptions, each, write_common};
 use crate::report::write_head;
 use crate::terminal::{counted, grouped, number, percent, text};
 use cotree_core::ids::{CallId, FunctionId};
 use cotree_core::method::ipath::IpathMethod;
+use cotree_core::method::path::PathMetric;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -48,7 +49,11 @@ pub fn write(of: &IpathUnit<'_>, options: &PathsOptions, out: &mut dyn Write) ->
             paths.sort_by_key(|path| std::cmp::Reverse(path.count));
             "executions"
         }
-        By::Instructions | By::Metric => "instructions",
+        By::Metric => {
+            paths.sort_by_key(|path| std::cmp::Reverse(path.sum));
+            of.metric().of_what()
+        }
+        By::Instructions => "instructions",
     };
     view.list(&format!("Hottest paths, by {by}"), &paths, all, out)?;
     if options.predicted { predict_text::write(of, options, out) } else { Ok(()) }
@@ -150,6 +155,17 @@ impl View<'_> {
             };
             rows.push(row("ended early", value, "in calls that did not come back, besides those".into()));
         }
+        let metric = self.of.metric();
+        if metric.is_summed() {
+            let sum: u128 = self.of.profile.sums.iter().map(|sum| u128::from(sum.1)).sum();
+            let how = if metric == PathMetric::Cycles { ": measured, not exact" } else { "" };
+            let more = format!("along them, with the calls that they run on past{how}");
+            rows.push(row(metric.of_what(), grouped(sum), more));
+            if ended != 0 {
+                let more = format!("paths that ended early, whose {} are in no sum", metric.of_what());
+                rows.push(row("left out", ended.to_string(), more));
+            }
+        }
         writeln!(out, "{}", self.options.style.totals(&rows))?;
         self.calls(out)
     }
@@ -206,11 +222,12 @@ impl View<'_> {
         let style = self.options.style;
         writeln!(
             out,
-            "  {} {} instructions: {} times {}  #{}",
+            "  {} {} instructions: {} times {}{}  #{}",
             percent(path.executed(), all),
             grouped(path.executed()),
             grouped(path.count.into()),
             grouped(path.instructions.into()),
+            self.sum(path),
             path.number
         )?;
         let context = path.parts.iter().filter(|part| part.context);
@@ -223,6 +240,15 @@ impl View<'_> {
         let active = path.parts.iter().filter(|part| !part.context);
         let lines: Vec<String> = active.map(|part| self.line(part)).collect();
         write_lines(self.options, &lines, false, out)
+    }
+
+    /// What a path has added up, if anything is.
+    fn sum(&self, path: &RunPath) -> String {
+        let metric = self.of.metric();
+        if !metric.is_summed() {
+            return String::new();
+        }
+        format!("; {} {}, {} each", grouped(path.sum.into()), metric.of_what(), each(path.sum, path.count))
     }
 
     /// A part: its function, indented by its depth, and its lines.

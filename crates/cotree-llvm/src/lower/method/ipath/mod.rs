@@ -8,7 +8,7 @@ mod notes;
 mod open;
 
 use super::lowering::MethodLowering;
-use super::path::fast_path;
+use super::path::{fast_path, total};
 use crate::ir::{Instruction, Value};
 use crate::lower::block_notes::BlockNotes;
 use crate::lower::code::Code;
@@ -17,11 +17,12 @@ use crate::lower::landing_pad::LandingPad;
 use crate::lower::notes_at_calls::{self, HAS_NONE};
 use cotree_core::ids::{CallId, FunctionId, Word};
 use cotree_core::method::ipath::{ANY, AtCall, FunctionKey, IpathPlan, IpathTables, NOTED, SoFar, UnitIpathPlan};
+use cotree_core::method::path::PathMetric;
 use cotree_core::plan::FunctionPlan;
 use cotree_core::probe::{Place, PlacedProbe, Probe, Reg};
 use cotree_rt::layout::TO_ZEROS;
 use llvm_sys::LLVMIntPredicate;
-use open::{Counted, count_unless};
+use open::{Counted, count, count_unless};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The unit's paths, as one function needs to know them.
@@ -33,6 +34,8 @@ pub struct CallPaths<'a> {
     pub tables: &'a IpathTables,
     /// How many of them have a word of their own.
     pub array: u64,
+    /// What is added up along them.
+    pub metric: PathMetric,
     /// What recovers the function's counts.
     pub key: &'a FunctionKey,
     /// What registers say of the path, per stretch of the function's blocks.
@@ -43,7 +46,7 @@ impl<'a> CallPaths<'a> {
     /// Makes the lowering of a function of the unit.
     pub(crate) fn new(unit: &'a UnitIpathPlan, tables: &'a IpathTables, function: FunctionId) -> Self {
         let IpathPlan { key, so_far, .. } = &unit.functions[function.index()];
-        Self { function, tables, array: unit.array, key, so_far }
+        Self { function, tables, array: unit.array, metric: unit.metric, key, so_far }
     }
 
     /// Whether paths run on past the call without its callee.
@@ -120,12 +123,15 @@ impl<'a, 'm> CallPathRegisters<'a, 'm> {
     /// Where the path is counted whose number is the sum of a register and a constant.
     fn counted(&self, code: &Code<'_, 'm>, anywhere: bool, register: Reg, plus: i64) -> Counted<'m> {
         let (counters, IpathTables { array, caches, .. }) = (&code.counters, self.paths.tables);
+        let amount = self.paths.metric.is_summed().then(|| self.load(counters, Reg::CallAmount));
         if !anywhere {
-            return Counted::Word(self.linear(counters, register, 1, plus.wrapping_add(array.cast_signed())));
+            let index = self.linear(counters, register, 1, plus.wrapping_add(array.cast_signed()));
+            let sum = amount.map(|amount| [counters.int64.constant(self.paths.array), amount]);
+            return Counted::Word([index].into_iter().chain(sum.into_iter().flatten()).collect());
         }
         let cache = caches[self.paths.function.index()].expect("functions that count anywhere have a cache");
         let constant = |value: u64| counters.int64.signed(value.cast_signed());
-        Counted::Anywhere([
+        let words = [
             self.linear(counters, register, 1, plus),
             constant(self.paths.array),
             constant(*array),
@@ -133,20 +139,15 @@ impl<'a, 'm> CallPathRegisters<'a, 'm> {
             constant(u64::from(self.paths.function.0)),
             constant(cache),
             constant(code.unit.spare + TO_ZEROS),
-        ])
+        ];
+        let sum = amount.map(|amount| [constant(self.paths.array), amount]);
+        Counted::Anywhere(words.into_iter().chain(sum.into_iter().flatten()).collect())
     }
 
     /// Counts the path whose number is the sum of a register and a constant.
     fn count(&self, code: &Code<'_, 'm>, anywhere: bool, register: Reg, plus: i64) {
         let counters = &code.counters;
-        match self.counted(code, anywhere, register, plus) {
-            Counted::Word(index) => counters.add(index, counters.int64.constant(1)),
-            Counted::Anywhere(words) => {
-                let (fast, ty) = fast_path(counters, false);
-                let arguments: Vec<_> = counters.pointers().into_iter().chain(words).collect();
-                counters.builder.call(ty, fast, &arguments);
-            }
-        }
+        count(counters, &self.counted(code, anywhere, register, plus));
     }
 }
 
@@ -202,6 +203,12 @@ impl<'m> MethodLowering<'m> for CallPathRegisters<'_, 'm> {
                 counters.store(word, builder.select(is_named, int64.constant(0), found));
                 self.store(counters, to, builder.select(is_named, int64.constant(0), int64.constant(1)));
             }
+            Probe::Meter { amount, since } => {
+                let now = total(counters, self.paths.metric);
+                let risen = builder.sub(now, self.load(counters, since));
+                self.store(counters, amount, risen);
+                self.store(counters, since, now);
+            }
             Probe::CopyUnless { to, flag, from } => {
                 let value = self.unless(counters, flag, self.load(counters, from), self.load(counters, to));
                 self.store(counters, to, value);
@@ -219,6 +226,7 @@ impl<'m> MethodLowering<'m> for CallPathRegisters<'_, 'm> {
     }
 
     /// On each unwind edge registers are set to constants, or to what one of them holds and a constant. Phis say which.
+    /// The metric is read on some of them.
     fn on_unwind_edges(
         &self,
         code: &Code<'_, 'm>,
@@ -230,9 +238,14 @@ impl<'m> MethodLowering<'m> for CallPathRegisters<'_, 'm> {
         let (builder, int64) = (&counters.builder, counters.int64);
         // Per register and edge, what it is a copy of, and what is added.
         let mut set: BTreeMap<Reg, Vec<(Option<Reg>, i64)>> = BTreeMap::new();
+        let mut read: BTreeMap<Reg, Vec<bool>> = BTreeMap::new();
         for (edge, probes) in probes.iter().enumerate() {
             for &probe in probes.iter().flatten() {
                 let (to, value) = match probe {
+                    Probe::Meter { since, .. } => {
+                        read.entry(since).or_insert_with(|| vec![false; pad.predecessors.len()])[edge] = true;
+                        continue;
+                    }
                     Probe::Linear { to, from, times: times @ (0 | 1), plus } => {
                         (to, ((times == 1).then_some(from), plus))
                     }
@@ -271,6 +284,12 @@ impl<'m> MethodLowering<'m> for CallPathRegisters<'_, 'm> {
                 _ => return Err(Probe::constant(register, 0)),
             };
             values.push((register, value));
+        }
+        for (since, edges) in read {
+            let now = total(counters, self.paths.metric);
+            let before = self.load(counters, since);
+            let times = chosen(&mut edges.iter().map(|&read| i64::from(read)));
+            values.push((since, builder.add(before, builder.mul(builder.sub(now, before), times))));
         }
         for (register, value) in values {
             self.store(counters, register, value);

@@ -18,11 +18,32 @@ const NAMES: [[&str; 2]; 2] = [
 
 /// Where a path is counted.
 pub(super) enum Counted<'m> {
-    /// In the word of the slab with this index.
-    Word(Value<'m>),
+    /// In the word of the slab with this index. With a metric also how far behind that its sum is, and what is added to
+    /// it.
+    Word(Vec<Value<'m>>),
     /// Anywhere: what [`fast_path`] needs to know besides the pointers.
-    Anywhere([Value<'m>; 7]),
+    Anywhere(Vec<Value<'m>>),
 }
+
+/// Counts the path.
+pub(super) fn count<'m>(counters: &Counters<'m>, counted: &Counted<'m>) {
+    match counted {
+        Counted::Word(words) => {
+            counters.add(words[0], counters.int64.constant(1));
+            if let &[index, behind, amount] = &words[..] {
+                counters.add(counters.builder.add(index, behind), amount);
+            }
+        }
+        Counted::Anywhere(words) => {
+            let (fast, ty) = fast_path(counters, words.len() > WITHOUT_METRIC);
+            let arguments: Vec<_> = counters.pointers().into_iter().chain(words.iter().copied()).collect();
+            counters.builder.call(ty, fast, &arguments);
+        }
+    }
+}
+
+/// How many words tell [`fast_path`] where a path is counted, without a metric.
+const WITHOUT_METRIC: usize = 7;
 
 /// Counts the path if `flag` is 0.
 pub(super) fn count_unless<'m>(counters: &Counters<'m>, flag: Value<'m>, counted: &Counted<'m>) {
@@ -45,13 +66,9 @@ pub(super) fn count_unless<'m>(counters: &Counters<'m>, flag: Value<'m>, counted
         let begun = builder.compare(LLVMIntPredicate::LLVMIntEQ, parameter(2), inside.int64.constant(0));
         builder.branch(begun, count, done);
         builder.move_to_end(count);
-        if anywhere {
-            let (fast, ty) = fast_path(&inside, false);
-            let arguments: Vec<_> = (0..2).chain(3..10).map(parameter).collect();
-            builder.call(ty, fast, &arguments);
-        } else {
-            inside.add(parameter(3), inside.int64.constant(1));
-        }
+        let words: Vec<_> = (3..).take(words.len()).map(parameter).collect();
+        let counted = if anywhere { Counted::Anywhere(words) } else { Counted::Word(words) };
+        self::count(&inside, &counted);
         builder.jump(done);
         builder.move_to_end(done);
         builder.return_nothing();
@@ -63,8 +80,7 @@ pub(super) fn count_unless<'m>(counters: &Counters<'m>, flag: Value<'m>, counted
 impl<'m> Counted<'m> {
     fn words(&self) -> &[Value<'m>] {
         match self {
-            Self::Word(index) => std::slice::from_ref(index),
-            Self::Anywhere(words) => words,
+            Self::Word(words) | Self::Anywhere(words) => words,
         }
     }
 }

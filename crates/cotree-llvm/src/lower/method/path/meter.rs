@@ -65,22 +65,26 @@ impl<'m> Meter<'m> {
         counters.builder.store(now, self.began).set_volatile(self.volatile);
     }
 
-    /// The thread's total.
     fn now(&self, counters: &Counters<'m>) -> Value<'m> {
-        let (module, int64) = (counters.module, counters.int64);
-        if self.metric == PathMetric::Cycles {
-            let ty = int64.function(&[]);
-            let clock = module.function_or_declare(CYCLES, ty, |_| {});
-            return counters.builder.call(ty, clock, &[]).into();
-        }
-        let total = module.variable_or_declare(EVENTS, int64, |total| {
-            // The executable's stands before a shared library's own.
-            total.set_thread_local(LLVMThreadLocalMode::LLVMInitialExecTLSModel);
-            total.set_alignment(8);
-        });
-        // Signal handlers report, too: the optimiser must not take two readings for one.
-        let now = counters.builder.load(int64, total);
-        now.set_volatile(true);
-        now.into()
+        total(counters, self.metric)
     }
+}
+
+/// The thread's total of a metric.
+pub(in crate::lower::method) fn total<'m>(counters: &Counters<'m>, metric: PathMetric) -> Value<'m> {
+    let (module, int64) = (counters.module, counters.int64);
+    if metric == PathMetric::Cycles {
+        let ty = int64.function(&[]);
+        let clock = module.function_or_declare(CYCLES, ty, |_| {});
+        return counters.builder.call(ty, clock, &[]).into();
+    }
+    let total = module.variable_or_declare(EVENTS, int64, |total| {
+        // The executable's stands before a shared library's own.
+        total.set_thread_local(LLVMThreadLocalMode::LLVMInitialExecTLSModel);
+        total.set_alignment(8);
+    });
+    // Signal handlers report, too: the optimiser must not take two readings for one.
+    let now = counters.builder.load(int64, total);
+    now.set_volatile(true);
+    now.into()
 }

@@ -23,6 +23,7 @@ use crate::lower::notes_at_calls::{self, HAS_NONE, IS_ADDRESS};
 use cotree_core::method::path::{AtCalls, Window};
 use cotree_core::probe::{PlacedProbe, Probe, Reg};
 pub(super) use hashed::fast_path;
+pub(super) use meter::total;
 pub(super) use registers::PathRegisters;
 pub use registers::Paths;
 

@@ -30,13 +30,16 @@ pub fn cells(hot: &Hot, of_function: u128) -> [String; 3] {
     if matches!(hot.what, What::SelfLoop(_)) {
         return Default::default(); // The path around the loop has its sums.
     }
-    let each = if hot.count == 0 { 0.0 } else { hot.sum as f64 / hot.count as f64 };
-    let each = if hot.count != 0 && hot.sum.is_multiple_of(hot.count) {
-        grouped((hot.sum / hot.count).into())
-    } else {
-        format!("{each:.1}")
-    };
-    [grouped(hot.sum.into()), each, percent(hot.sum.into(), of_function)]
+    [grouped(hot.sum.into()), each(hot.sum, hot.count), percent(hot.sum.into(), of_function)]
+}
+
+/// The part of a sum that one of so many executions has, on average.
+pub fn each(sum: u64, count: u64) -> String {
+    match count {
+        0 => "0.0".into(),
+        _ if sum.is_multiple_of(count) => grouped((sum / count).into()),
+        _ => format!("{:.1}", sum as f64 / count as f64),
+    }
 }
 
 /// Comparisons of runs ignore the sums.

@@ -11,6 +11,7 @@ mod view;
 
 pub use cover::write as write_cover;
 pub(in crate::method) use cover::write_common;
+pub(in crate::method) use metric::each;
 pub use options::{By, PathsOptions};
 pub(in crate::method) use predict::write_score;
 pub(in crate::method) use rows::heading as write_heading;

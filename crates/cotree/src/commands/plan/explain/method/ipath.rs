@@ -75,6 +75,7 @@ fn write_probe(code: Code<'_>, placed: &PlacedProbe, out: &mut String) -> std::f
             writeln!(out, "    {place}: {to} = 0 if {word} is the function's address, and becomes 0; else {to} = 1")
         }
         Probe::NameCallee { word, .. } => writeln!(out, "    {place}: {word} = the address that is called"),
+        Probe::Meter { amount, since } => writeln!(out, "    {place}: {amount} = total − {since}, {since} = total"),
         Probe::CopyUnless { to, flag, from } => writeln!(out, "    {place}: unless {flag}, {to} = {from}"),
         Probe::CountPathUnless { table, reg, flag } => {
             let table = counted_in(table);

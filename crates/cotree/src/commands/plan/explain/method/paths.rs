@@ -82,6 +82,7 @@ impl Paths<'_> {
             | Probe::ClaimByAddress { .. }
             | Probe::NameCallee { .. }
             | Probe::CopyUnless { .. }
+            | Probe::Meter { .. }
             | Probe::CountPathUnless { .. }
             | Probe::CountBy(..)
             | Probe::AddCounter { .. }
