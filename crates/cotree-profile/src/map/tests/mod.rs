@@ -71,6 +71,7 @@ proptest! {
         prop_assert!(has(b"unit") && has(b"plan") && has(b"code"));
         let calls = matches!(map.plan.method, MethodPlan::Calls(_));
         let ipath = matches!(map.plan.method, MethodPlan::Ipath(_));
+        let summed = matches!(&map.plan.method, MethodPlan::Ipath(unit) if unit.metric.is_summed());
         prop_assert_eq!(has(b"ipat"), ipath);
         prop_assert_eq!(has(b"cnca"), calls && functions().count() > 0);
         let traces = matches!(map.plan.method, MethodPlan::Traces(_));
@@ -89,7 +90,7 @@ proptest! {
         let method = &map.plan.method;
         prop_assert_eq!(has(b"entr"), !method.entries().is_empty());
         prop_assert_eq!(has(b"fixd"), method.functions().any(|plan| !plan.fixed.is_empty()));
-        prop_assert_eq!(has(b"path"), method.paths().is_some());
+        prop_assert_eq!(has(b"path"), method.paths().is_some() || summed);
         let returns = map.code.functions.iter().any(|code| !code.returns.is_empty());
         prop_assert_eq!(has(b"regs"), method.paths().is_some() && returns);
     }
