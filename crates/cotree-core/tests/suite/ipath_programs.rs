@@ -519,7 +519,8 @@ proptest! {
             let mut taken: Vec<(u64, u64)> = enumeration.paths.iter().map(|(path, &count)| (number(path), count)).collect();
             taken.sort_unstable();
             prop_assert_eq!(&taken, &counts);
-            // The log does not say if what handlers report came before or behind the reading where a path begins or ends.
+            // The log does not say if what handlers report came before or behind the reading where a path begins or
+            // ends.
             if metered && !life.signals {
                 let taken = enumeration.sums.iter().map(|(path, &sum)| (number(path), sum));
                 prop_assert_eq!(taken.collect::<BTreeMap<_, _>>(), sums(&outcome, &program));

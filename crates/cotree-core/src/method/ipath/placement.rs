@@ -14,7 +14,8 @@
 //! (cntOpenLfParens is not 0): one bit per activation is enough, since a path that begins in an activation, or in a
 //! callee of it, is never one that the activation was called with.
 //!
-//! Where a metric is added up, the total when the path began is a register of its own, which goes the way of the number.
+//! Where a metric is added up, the total when the path began is a register of its own, which goes the way of the
+//! number.
 
 use super::graph::{Arc, ENTRY, FlowGraph, GENTRY, Node, Role};
 use super::increments::{Increments, Sums, value};

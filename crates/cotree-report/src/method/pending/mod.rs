@@ -1,8 +1,8 @@
 //! What a process was at when it ended or its profile was copied: the frames of its stack from `main` on, and on which
 //! path each was.
 //!
-//! Where a call keeps its path, the path is what was in a register. Elsewhere it follows from the paths that ran, if only one of them led to that call, with the same
-//! calls open around it.
+//! Where a call keeps its path, the path is what was in a register. Elsewhere it follows from the paths that ran, if
+//! only one of them led to that call, with the same calls open around it.
 
 pub mod json;
 pub mod text;

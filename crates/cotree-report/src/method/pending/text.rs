@@ -1,4 +1,5 @@
-//! Pending paths as a story for the terminal, from `main` to where the program ended, or was when its profile was copied.
+//! Pending paths as a story for the terminal, from `main` to where the program ended, or was when its profile was
+//! copied.
 
 use super::{PathTaken, Pending, StoppedAt, pending};
 use crate::method::ipath::lines::{line, write_lines};

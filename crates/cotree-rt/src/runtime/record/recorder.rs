@@ -73,8 +73,8 @@ pub trait Recorder {
     /// All counts become zero.
     fn clear() {}
 
-    /// How many bytes the recorder needs in a copy of the profile, behind what is in the file. The stack whose frames will
-    /// count in the copy has that top.
+    /// How many bytes the recorder needs in a copy of the profile, behind what is in the file. The stack whose frames
+    /// will count in the copy has that top.
     fn room_in_copy(_top: Top<'_>) -> usize {
         0
     }
