@@ -53,17 +53,13 @@ behind!(weak force = "_Unwind_ForcedUnwind");
 fn account(sp: Option<u64>, pc: u64, context: u64, caller: &Caller) {
     let accounted = match (sp, quick::with_registers()) {
         (Some(sp), Some(false)) => account_quickly::<false>(sp, pc, context, caller),
-        (Some(sp), Some(true)) => account_with_registers(sp, pc, context, caller),
+        // What finds path registers takes more of the stack than an exception may.
+        (Some(sp), Some(true)) => own_stack::run(|| account_quickly::<true>(sp, pc, context, caller)),
         _ => false,
     };
     if !accounted {
         own_stack::run(|| account_for_any(sp, pc, context, caller));
     }
-}
-
-#[inline(never)]
-fn account_with_registers(sp: u64, pc: u64, context: u64, caller: &Caller) -> bool {
-    account_quickly::<true>(sp, pc, context, caller)
 }
 
 /// Accounts for an exception that reaches a landing pad, if all frames are of the usual kind.

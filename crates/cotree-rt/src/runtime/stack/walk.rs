@@ -84,19 +84,15 @@ pub struct Walk {
 }
 
 impl Walk {
-    // In line, or a walk is on the stack twice where it begins.
-    #[inline(always)]
     pub fn new(caller: &Caller) -> Self {
         Self::from(Cursor::new(caller))
     }
 
     /// From where a signal interrupted the thread.
-    #[inline(always)]
     pub fn interrupted(context: &Context) -> Self {
         Self::from(Cursor::interrupted(context))
     }
 
-    #[inline(always)]
     fn from(cursor: Cursor) -> Self {
         Self {
             cursor,
