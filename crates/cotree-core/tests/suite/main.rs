@@ -11,6 +11,7 @@ mod event_steps;
 mod events;
 mod figures;
 mod interpreter;
+mod ipath_enumeration;
 mod ipath_figures;
 mod ipath_predictions;
 mod ipath_programs;

@@ -4,13 +4,13 @@ use super::path::{PathCounts, PathId, abandoned};
 use crate::binary::BinaryFile;
 use crate::counts::UnitCounts;
 use crate::exits::UnitExits;
-use crate::sums::Sums;
+use crate::sums::{Sums, compact};
 use cotree_core::facts::Function;
 use cotree_core::graph::cfg::Cfg;
 use cotree_core::ids::FunctionId;
 use cotree_core::method::ipath::numbering::Shape;
 use cotree_core::method::ipath::{
-    AtCall, Ended, Entry, IpathTables, UnitIpathPlan, UnitIpathProfile, by_number, recover as recover_unit,
+    AtCall, Ended, Entry, IpathTables, UnitIpathPlan, UnitIpathProfile, recover as recover_unit,
 };
 use cotree_core::method::{MethodTables, RecoverError};
 use cotree_core::profile::EarlyExits;
@@ -52,12 +52,14 @@ pub(super) fn recover(
         let mut values: Vec<(u64, u64)> = hashed.entries().iter().map(|(path, value)| (path.path, *value)).collect();
         if let MethodTables::Ipath(IpathTables { array, .. }) = &layout.tables {
             let first = usize::try_from(*array + behind).expect("within the counter array");
-            values.extend((0..unit.array).zip(&counts.counters[first..]).map(|(number, &value)| (number, value)));
+            let words = (0..unit.array).zip(&counts.counters[first..]);
+            values.extend(words.filter(|word| *word.1 > 0).map(|(number, &value)| (number, value)));
         }
         values
     };
     let paths = values(&counted.counts, 0);
-    let sums = if unit.metric.is_summed() { by_number(&values(&counted.sums, unit.array)) } else { Vec::new() };
+    let mut sums = if unit.metric.is_summed() { values(&counted.sums, unit.array) } else { Vec::new() };
+    compact(&mut sums);
     let ended = ended(binary, counts, counted, unit);
     let recovered = recover_unit(&shapes(&functions, &graphs), unit, &paths, &early, &ended);
     recovered.map(|profile| UnitIpathProfile { sums, ..profile }).map_err(|error| {

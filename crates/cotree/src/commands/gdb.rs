@@ -73,7 +73,7 @@ pub fn run(args: &GdbArgs) -> Result<ExitCode> {
 /// The commands, with the way to this executable before them.
 fn script() -> String {
     let own = env::current_exe().ok();
-    // Strings of Python have the same escapes, but for other code points than these.
+    // What JSON escapes in a path, Python reads as it is meant.
     let literal = own.and_then(|path| serde_json::to_string(path.to_str()?).ok());
     format!("COTREE = {}\n{SCRIPT}", literal.as_deref().unwrap_or("\"cotree\""))
 }

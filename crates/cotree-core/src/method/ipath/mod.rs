@@ -47,7 +47,7 @@ pub(crate) mod unit;
 pub use error::IpathError;
 pub use layout::IpathTables;
 pub(crate) use layout::lay_out;
-pub use recover::{Ended, UnitIpathProfile, by_number, executed, recover};
+pub use recover::{Ended, UnitIpathProfile, executed, recover};
 pub use supergraph::joined;
 pub use types::{
     ADDRESSEE, ANY, ARRAY, AtCall, BEGAN, COMPLETIONS, Entry, FunctionKey, GroupId, Groups, Hybrid, IN_ARRAY,

@@ -67,7 +67,15 @@ pub fn recover(
     if numbering.paths != plan.paths {
         return Err(IpathError::PathsMismatch { expected: plan.paths, found: numbering.paths });
     }
-    let paths = by_number(counts);
+    let mut paths: Vec<(u64, u64)> = counts.iter().copied().filter(|path| path.1 > 0).collect();
+    paths.sort_unstable();
+    paths.dedup_by(|later, earlier| {
+        let same = later.0 == earlier.0;
+        if same {
+            earlier.1 = earlier.1.saturating_add(later.1);
+        }
+        same
+    });
     let none = |shape: &Option<Shape<'_>>| Flows {
         entries: 0,
         edges: IdMap::filled(0, shape.map_or(0, |shape| shape.function.edges.len())),
@@ -95,21 +103,6 @@ pub fn recover(
     };
     let functions = flows.into_iter().zip(shapes).enumerate().map(profile).collect();
     Ok(UnitIpathProfile { numbering, paths, sums: Vec::new(), ended, functions })
-}
-
-/// Values of paths by number, each once, none 0; a number may come several times.
-#[must_use]
-pub fn by_number(values: &[(u64, u64)]) -> Vec<(u64, u64)> {
-    let mut paths: Vec<(u64, u64)> = values.iter().copied().filter(|path| path.1 > 0).collect();
-    paths.sort_unstable();
-    paths.dedup_by(|later, earlier| {
-        let same = later.0 == earlier.0;
-        if same {
-            earlier.1 = earlier.1.saturating_add(later.1);
-        }
-        same
-    });
-    paths
 }
 
 /// The paths of activations that ended early.

@@ -3,7 +3,7 @@
 use super::counts::{PathCounts, PathId, RegisterKey};
 use crate::binary::{BinaryFile, Resolved};
 use crate::counts::UnitCounts;
-use crate::sums::Sums;
+use crate::sums::{Sums, compact};
 use cotree_core::ids::{FunctionId, Site};
 use cotree_core::method::path::{
     self, Abandoned, AtCalls, PathError, PathMetric, PathPlan, PathProfile, PathTable, UnitPathPlan, Window,
@@ -112,14 +112,7 @@ fn sums(
     }
     let behind = if matches!(table, PathTable::Array { .. }) { key.paths } else { key.words_of_windows() };
     let mut sums = words(&counts.counters, &counted.sums, key, table, function, behind);
-    sums.sort_unstable();
-    sums.dedup_by(|later, earlier| {
-        let same = later.0 == earlier.0;
-        if same {
-            earlier.1 = earlier.1.saturating_add(later.1);
-        }
-        same
-    });
+    compact(&mut sums);
     sums
 }
 
