@@ -223,3 +223,50 @@ fn metrics_change_no_counts() {
     let said = project.fails("paths --by metric p.cotree");
     assert!(said.contains("nothing is added up along the paths of"), "{said}");
 }
+
+/// What an exception leaves in a shared library: the paths that ended before it have their sums, and the one behind it.
+#[test]
+fn exceptions_in_shared_libraries_lose_no_sums() {
+    let library = r#"
+#include <cotree.h>
+#include <stdexcept>
+extern "C" long tally;
+long tally;
+__attribute__((noinline)) static void inner(int n) {
+  for (int i = 0; i < 4; i++) {
+    if (i == 2 && n & 1) throw std::runtime_error("x");
+    cotree_events(i + 1);
+  }
+}
+extern "C" long work(int turns) {
+  long caught = 0;
+  for (int i = 0; i < turns; i++) {
+    try {
+      cotree_events(100);
+      inner(i);
+      tally += 100 + 10;
+    } catch (std::runtime_error &) {
+      cotree_events(7);
+      caught++;
+      tally += 100 + 1 + 2 + 7;
+    }
+  }
+  return caught;
+}
+"#;
+    let main = "#include <cstdio>\nextern \"C\" long work(int), tally;\n\
+                int main() { long caught = work(1000); printf(\"%ld %ld\\n\", caught, tally); }\n";
+    let project = Project::new(&[("work.cpp", library), ("p.cpp", main)]);
+    project.ok("--profile ipath --path-metric events c++ -O0 -g -shared -fPIC -o libwork.so work.cpp");
+    project.ok("--profile ipath --path-metric events c++ -O0 -g -o p p.cpp -L. -lwork -Wl,-rpath,.");
+    let mut program = project.command(project.path("p"));
+    let printed = succeed(program.env("COTREE_FILE", project.path("%n.cotree")));
+    let numbers: Vec<u64> = printed.split_whitespace().map(|number| number.parse().unwrap()).collect();
+    assert_eq!(numbers[0], 500);
+    for unit in ["p", "libwork.so"] {
+        let json: Value = serde_json::from_str(&project.ok(&format!("paths --json {unit}.cotree"))).unwrap();
+        assert_eq!(json["units"][0]["exact"], true);
+        let sum: u64 = json["units"][0]["paths"].as_array().unwrap().iter().map(|p| p["sum"].as_u64().unwrap()).sum();
+        assert_eq!(sum, numbers[1], "{unit}");
+    }
+}

@@ -447,3 +447,47 @@ fn a_snapshot_tells_the_stack_of_who_took_it() {
         assert!(project.ok("paths --pending p.cotree").contains("when the profile was copied, outermost first"));
     }
 }
+
+/// A coroutine has a stack that ends nowhere: what is known of it is told, and that is not all.
+#[test]
+fn a_debugger_in_a_coroutine_says_what_it_knows() {
+    let source = r#"
+#include <stdlib.h>
+#include <ucontext.h>
+static ucontext_t back, other;
+static char stack[65536];
+static int deep(int n) {
+  if (n == 0)
+    abort();
+  return deep(n - 1) + 1;
+}
+static void coroutine(void) { deep(3); }
+int main(void) {
+  getcontext(&other);
+  other.uc_stack.ss_sp = stack;
+  other.uc_stack.ss_size = sizeof stack;
+  other.uc_link = &back;
+  makecontext(&other, coroutine, 0);
+  swapcontext(&back, &other);
+}
+"#;
+    let project = Project::new(&[("p.c", source)]);
+    project.ok("--profile path cc -O0 -g -w -o p p.c");
+    let text = gdb(&project, &["break abort", "run", "cotree-paths"], &[&project.path("p").display().to_string()]);
+    assert!(text.contains("[walk-incomplete]"), "{text}");
+    let told = told(&text);
+    let called: Vec<&str> = told.lines().filter(|line| line.contains("  called ")).collect();
+    assert_eq!(called.len(), 5, "{text}");
+    assert!(called[0].trim_start().starts_with("coroutine") && called[4].contains("called abort"), "{text}");
+}
+
+/// A copy that a debugger takes amid the bookkeeping of events of calls says that it is not exact.
+#[test]
+fn a_copy_amid_the_bookkeeping_of_calls_is_declared() {
+    let project = Project::new(&[("p.c", PROGRAM)]);
+    project.ok("--profile events-calls cc -O1 -g -w -o p p.c");
+    let program = project.path("p").display().to_string();
+    gdb(&project, &["break deep", "run", "stepi 2", "cotree-dump p.cotree"], &[&program, "9"]);
+    let report = project.ok("report p.cotree");
+    assert!(report.contains("NOT ALL EXACT") && report.contains("[unknown-exit]"), "{report}");
+}
