@@ -3,8 +3,8 @@
 use crate::project::{Project, succeed};
 use std::collections::BTreeMap;
 
-/// Bytes that docs/platforms.md states: for anything, for an exception, and for what happens in every signal handler and
-/// while code runs.
+/// Bytes that docs/platforms.md states: for anything, for an exception, and for what happens in every signal handler
+/// and while code runs.
 const MOST: u64 = 4096;
 const MOST_OF_EXCEPTION: u64 = 2048;
 const MOST_OFTEN: u64 = 1024;
