@@ -171,6 +171,10 @@ mod side {
         unit.next.store(units(), Ordering::Release);
         cotree_process_v3.units.store(core::ptr::from_ref(unit).cast_mut(), Ordering::Release);
         thread::with_stacks().for_each(|(index, pointer)| (unit.thread_starts)(index, pointer));
+        if thread::is_ending() {
+            // A destructor of a thread's object has loaded the unit. No other end of the thread is told.
+            (unit.thread_ends)();
+        }
     }
 
     /// Takes the unit off the list if it is being unloaded; false at process end, where it stays until the very last.

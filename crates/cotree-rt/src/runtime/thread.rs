@@ -142,6 +142,11 @@ pub fn current() -> Option<(usize, &'static Thread)> {
     all().find(|(_, record)| record.pointer.load(Relaxed) == pointer && record.state.load(Relaxed) >= LIVE)
 }
 
+/// Whether nothing of the program is left on this thread's stack but destructors: its start routine has ended.
+pub fn is_ending() -> bool {
+    current().is_some_and(|(_, record)| record.state.load(Relaxed) == ENDING)
+}
+
 /// A record for a thread about to be created. The caller holds the lock.
 #[cfg(not(feature = "shared-library"))]
 pub fn reserve() -> Option<&'static Thread> {

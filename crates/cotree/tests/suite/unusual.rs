@@ -457,6 +457,48 @@ int main(int count, char **arguments) {
     assert!(told.contains("1 thread gave no account of the last frames"), "{told}");
 }
 
+/// A destructor of a thread's object loads a library, when the thread's start routine is over.
+#[test]
+fn libraries_are_loaded_by_threads_that_end() {
+    let project = Project::new(&[
+        ("library.c", "int twice(int n) { int sum = 0; for (int i = 0; i < n; i++) sum += 2; return sum; }\n"),
+        (
+            "main.c",
+            r#"#include <dlfcn.h>
+#include <pthread.h>
+static pthread_key_t key;
+static volatile int sum;
+static void load(void *library) {
+  library = dlopen("./library.so", RTLD_NOW);
+  int (*twice)(int) = (int (*)(int))dlsym(library, "twice");
+  for (int i = 0; i < 4; i++) sum += twice(i);
+}
+static void *run(void *argument) { pthread_setspecific(key, argument); return argument; }
+int main(void) {
+  pthread_t thread;
+  pthread_key_create(&key, load);
+  for (int i = 0; i < 3; i++) {
+    pthread_create(&thread, 0, run, &key);
+    pthread_join(thread, 0);
+  }
+  return sum;
+}
+"#,
+        ),
+    ]);
+    for profile in ["edge", "path", "ipath", "trace"] {
+        project.ok(&format!("--profile {profile} cc -O1 -g -shared -fPIC library.c -o library.so"));
+        project.ok(&format!("--profile {profile} cc -O1 -g -pthread main.c -ldl -o program"));
+        let status = project.command(project.path("program")).env("COTREE_FILE", "%n.cotree").status();
+        assert_eq!(status.expect("a program").code(), Some(36), "{profile}");
+        for (unit, calls) in [("program", "load"), ("library.so", "twice")] {
+            let told = project.ok(&format!("report {unit}.cotree"));
+            assert!(told.contains("exact: every count"), "{profile}, {unit}: {told}");
+            assert!(told.contains(calls), "{profile}, {unit}: {told}");
+        }
+    }
+}
+
 #[test]
 fn stacks_of_threads_that_ended_are_left_alone() {
     let project = Project::new(&[

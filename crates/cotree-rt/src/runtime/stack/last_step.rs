@@ -51,8 +51,3 @@ pub fn after(sp: u64) -> Option<Caller> {
     let (_, record) = thread::current()?;
     record.last_step.get().filter(|caller| caller.sp > sp)
 }
-
-/// Whether nothing of the program is left on this thread's stack: its start routine has ended.
-pub fn is_over() -> bool {
-    thread::current().is_some_and(|(_, record)| record.state.load(Ordering::Relaxed) == thread::ENDING)
-}

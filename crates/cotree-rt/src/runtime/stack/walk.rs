@@ -9,7 +9,7 @@ use crate::arch::stacks::is_accounting;
 use crate::layout::INTERRUPTED;
 use crate::runtime::stack::unwind::{Cursor, Step};
 use crate::runtime::stack::{last_step, marks};
-use crate::runtime::{joined, unit};
+use crate::runtime::{joined, thread, unit};
 
 /// More frames than any stack holds.
 const MOST_FRAMES: u64 = 1 << 28;
@@ -154,7 +154,7 @@ impl Walk {
             self.cursor = Cursor::new(&caller);
         } else {
             self.ended = true;
-            self.complete = step == Step::End || last_step::is_over();
+            self.complete = step == Step::End || thread::is_ending();
         }
     }
 
