@@ -65,6 +65,9 @@ const TESTS: [&str; 32] = [
     "test_asyncio",
 ];
 
+/// Seconds until a test that hangs is given up. `test_asyncio` takes 150, and twice that on a busy machine.
+const TIMEOUT: &str = "1200";
+
 /// A module that this version of `configure` leaves to the script.
 const CTYPES: &str = "
 _ctypes _ctypes/_ctypes.c _ctypes/callbacks.c _ctypes/callproc.c _ctypes/stgdict.c _ctypes/cfield.c \
@@ -129,7 +132,7 @@ impl std::fmt::Display for Outcome {
 /// Runs a module of tests, and removes the profiles that this leaves.
 fn outcome(build: &Path, test: &str) -> Result<Outcome> {
     let mut run = tests(build);
-    run.args(["-v", "--timeout", "300", test]).env("LC_ALL", "C.UTF-8");
+    run.args(["-v", "--timeout", TIMEOUT, test]).env("LC_ALL", "C.UTF-8");
     let output = command::output(&mut run)?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     let mut said: Vec<String> = Vec::new();
