@@ -13,6 +13,7 @@ use cotree_core::method::{Family, Method};
 use cotree_core::place::spanning::Extreme;
 use cotree_core::unit::Choices;
 use cotree_options::{BuildOptions, Carry, Detail, EventPlacement, Profile, TracePlacement, plugin_value};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Options of one link.
@@ -94,6 +95,15 @@ impl LinkOptions {
             }
         }
         Ok(options)
+    }
+
+    /// What counts depend on besides sources and compilers ([`Build::options`](cotree_core::facts::Build::options)).
+    #[must_use]
+    pub fn described(&self) -> BTreeMap<String, String> {
+        let mut options = self.asked.described();
+        options.insert("level".into(), self.level.name().into());
+        options.insert("cpu".into(), self.cpu.clone());
+        options
     }
 
     /// Are the redundant method's probes carried, too?

@@ -3,6 +3,8 @@
 
 use crate::options::{At, BuildOptions};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use thiserror::Error;
 
@@ -61,6 +63,21 @@ impl BuildOptions {
     #[must_use]
     pub fn asked_of_links(&self) -> Vec<String> {
         self.set().into_iter().map(|(option, _)| option).filter(|option| option != "at").collect()
+    }
+
+    /// The options that are set, as the command line spells them. Of files there is the name without folders, and of
+    /// where profiles go nothing: no count depends on that.
+    #[must_use]
+    pub fn described(&self) -> BTreeMap<String, String> {
+        let base = |path: &Option<PathBuf>| path.as_deref().and_then(Path::file_name).map(PathBuf::from);
+        let named = Self {
+            weights: base(&self.weights),
+            use_profile: base(&self.use_profile),
+            event_costs: base(&self.event_costs),
+            profile_file: None,
+            ..self.clone()
+        };
+        named.set().into_iter().map(|(option, value)| (option, text(&value))).collect()
     }
 
     /// As environment variables, which [`read_environment`](crate::read_environment) takes them from.

@@ -7,6 +7,7 @@
 
 mod accesses;
 mod blocks;
+mod build;
 mod calls;
 mod covered;
 mod edges;
@@ -21,6 +22,7 @@ mod symbol;
 
 pub use accesses::{Access, AccessKind, Accesses, LeftOut};
 pub use blocks::{BlockFacts, Inlined, InstructionCounts, LineSpan, Run};
+pub use build::Build;
 pub use calls::{Call, CallLine, Callee, Calls, SAFE_POINT};
 pub use covered::{Anchor, CoveredFunction};
 pub use edges::{EdgeFacts, EdgeKind};

@@ -1,6 +1,6 @@
 //! A link unit and its modules.
 
-use super::{Callee, CoveredFunction, Function, Position};
+use super::{Build, Callee, CoveredFunction, Function, Position};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -14,6 +14,8 @@ pub struct ProgramMap {
     pub name: String,
     /// The target triple.
     pub target: String,
+    /// How the unit was built.
+    pub build: Build,
     /// Source file paths; [`super::Position::file`] points in here.
     pub files: Vec<String>,
     /// Per source file, the MD5 of its text, as the compiler says; of several texts if modules were compiled at
@@ -33,6 +35,7 @@ impl ProgramMap {
     pub fn for_each_text(&mut self, mut change: impl FnMut(&mut String)) {
         change(&mut self.name);
         change(&mut self.target);
+        self.build.for_each_text(&mut change);
         self.files.iter_mut().for_each(&mut change);
         for module in &mut self.modules {
             change(&mut module.name);

@@ -19,7 +19,7 @@ pub enum Level {
 
 impl Level {
     /// As pipelines are named.
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Level::O0 => "O0",
             Level::O1 => "O1",

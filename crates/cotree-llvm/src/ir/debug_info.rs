@@ -339,12 +339,18 @@ impl Module {
         units.into_iter().filter_map(flags).any(|flags| flags == LINES_FOR_REPORTS)
     }
 
+    /// The compilers of the module's parts, as they name themselves.
+    #[must_use]
+    pub fn compilers(&self) -> Vec<String> {
+        let makers = self.named_metadata(c"llvm.ident");
+        let name = |maker: Value<'_>| (*maker.node_operands()?.first()?)?.metadata_string();
+        makers.into_iter().filter_map(name).collect()
+    }
+
     /// Whether rustc has made the module.
     #[must_use]
     pub fn is_of_rustc(&self) -> bool {
-        let makers = self.named_metadata(c"llvm.ident");
-        let name = |maker: Value<'_>| (*maker.node_operands()?.first()?)?.metadata_string();
-        makers.into_iter().filter_map(name).any(|name| name.starts_with("rustc"))
+        self.compilers().iter().any(|name| name.starts_with("rustc"))
     }
 
     /// Says which version of debug information the module has, unless it says so.

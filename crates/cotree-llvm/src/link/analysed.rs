@@ -8,7 +8,7 @@ use super::known_callers::{known_callers, reached_by_name};
 use super::native;
 use super::pointers;
 use super::prepared::{Prepared, PreparedUnit};
-use super::program::program_map;
+use super::program::{build, program_map};
 use super::safe_points;
 use super::signals::Handlers;
 use crate::lower::Access;
@@ -49,6 +49,7 @@ impl<'a> PreparedUnit<'a> {
         }
         let switching = !options.method.is_none() && link.is_some_and(natives_switch_stacks);
         let mut program = program_map(setting.name.clone(), options.method, &mut modules, switching);
+        program.build = build(options, &modules);
         if link.is_none() {
             doubt_call_sites(&mut program);
         }

@@ -1,7 +1,8 @@
 //! The program map of a unit, joined from the facts of its modules.
 
 use super::prepared::Prepared;
-use cotree_core::facts::{Checksums, Doubt, Function, ProgramMap, Untouched};
+use crate::options::LinkOptions;
+use cotree_core::facts::{Build, Checksums, Doubt, Function, ProgramMap, Untouched};
 use cotree_core::method::Method;
 use std::collections::HashMap;
 
@@ -34,7 +35,15 @@ pub(super) fn program_map(
         facts.push(extracted.facts.clone());
     }
     let target = modules.first().map(|p| p.module.triple()).unwrap_or_default();
-    ProgramMap { name, target, files: files.paths, checksums, modules: facts }
+    ProgramMap { name, target, build: Build::default(), files: files.paths, checksums, modules: facts }
+}
+
+/// How the unit is built.
+pub(super) fn build(options: &LinkOptions, modules: &[Prepared]) -> Build {
+    Build {
+        compilers: modules.iter().flat_map(|prepared| prepared.module.compilers()).collect(),
+        options: options.described(),
+    }
 }
 
 /// The unit's source files.

@@ -8,7 +8,7 @@ use super::text::{TextCursor, TextWriter};
 use super::{MapError, calls, edges};
 use crate::wire::streams::{Reader, Writer};
 use cotree_core::facts::{
-    BlockFacts, Checksums, Doubt, Function, InstructionCounts, Linkage, Module, ProgramMap, Untouched,
+    BlockFacts, Build, Checksums, Doubt, Function, InstructionCounts, Linkage, Module, ProgramMap, Untouched,
 };
 
 pub(super) fn write<'a>(program: &'a ProgramMap, w: &mut Writer, text: &mut TextWriter<'a>) {
@@ -46,7 +46,7 @@ pub(super) fn read(r: &mut Reader<'_>, text: &mut TextCursor) -> Result<ProgramM
             (0..count).map(|_| read_function(r, text, &mut context, &mut history)).collect::<Result<_, _>>()?;
         modules.push(Module { name, functions, covered: Vec::new() });
     }
-    Ok(ProgramMap { name, target, files, checksums: Checksums::new(), modules })
+    Ok(ProgramMap { name, target, build: Build::default(), files, checksums: Checksums::new(), modules })
 }
 
 /// What is carried from one function of a module to the next.

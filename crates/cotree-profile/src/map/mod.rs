@@ -11,6 +11,7 @@
 //! packed size bounds the unpacked one, and [`validate()`] checks every index before anything else uses the map.
 
 mod accesses;
+mod build;
 mod calls;
 mod checksums;
 mod code;
@@ -57,6 +58,7 @@ pub fn encode_as(map: &BinaryMap, id: impl FnOnce(&[Vec<u8>]) -> UnitId) -> Vec<
     covered::write(&map.program, &mut writer, &mut text);
     runs::write(&map.program, &mut writer);
     checksums::write(&map.program, &mut writer);
+    build::write(&map.program, &mut writer);
     accesses::write(&map.program, &mut writer);
     accesses::write_left_out(&map.program, &mut writer);
     plan::write(&map.plan, &map.program, &mut writer);
@@ -85,6 +87,7 @@ pub fn decode(bytes: &[u8]) -> Result<(BinaryMap, UnitId), MapError> {
     covered::read(&mut program, &mut reader, &mut text)?;
     runs::read(&mut program, &mut reader)?;
     checksums::read(&mut program, &mut reader)?;
+    build::read(&mut program, &mut reader)?;
     accesses::read(&mut program, &mut reader)?;
     accesses::read_left_out(&mut program, &mut reader)?;
     let plan = plan::read(&mut reader, &program)?;

@@ -246,4 +246,10 @@ sections! {
         /// 1 if targets of indirect calls are counted.
         Targets,
     }
+    b"made" skippable {
+        /// How many compilers there are; the lengths of their names, and of names and values of options.
+        Build,
+        /// These texts.
+        BuildText,
+    }
 }

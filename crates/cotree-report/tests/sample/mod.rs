@@ -153,6 +153,7 @@ pub fn sample() -> Sample {
     let program = ProgramMap {
         name: "prog".into(),
         target: "x86_64-unknown-linux-gnu".into(),
+        build: Default::default(),
         files: vec!["/src/main.c".into(), "/src/foo.cpp".into()],
         checksums: Default::default(),
         modules,

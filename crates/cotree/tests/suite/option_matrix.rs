@@ -7,10 +7,14 @@
 
 use crate::project::{Project, succeed};
 use clap::{Args, Command, FromArgMatches};
+use cotree_core::facts::Build;
 use cotree_core::method::{Family, Method};
 use cotree_llvm::options::LinkOptions;
 use cotree_llvm::standalone;
 use cotree_options::BuildOptions;
+use cotree_profile::binary::MAP_SECTION;
+use cotree_profile::map;
+use object::read::{Object, ObjectSection};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
@@ -162,12 +166,42 @@ fn options(line: &str) -> BuildOptions {
     BuildOptions::from_arg_matches(&matches).expect("options")
 }
 
+/// An ELF file by its sections, the map as text, without what the map says of the options: every option would act.
+type Sections = Vec<(String, Vec<u8>)>;
+
+fn sections(elf: &[u8]) -> Sections {
+    let file = object::File::parse(elf).expect("an ELF file");
+    let data = |section: &object::Section<'_, '_>| section.data().unwrap_or_default().to_vec();
+    let map = file.section_by_name(MAP_SECTION).map(|section| map::decode(&data(&section)).expect("a map"));
+    // The unit's id is made from the whole map.
+    let id = map.as_ref().map(|(_, unit)| unit.0);
+    let mut sections: Sections = file
+        .sections()
+        .map(|section| (section.name().expect("a name").to_owned(), data(&section)))
+        .filter(|(name, _)| name != MAP_SECTION && name != ".note.gnu.build-id")
+        .collect();
+    for (_, data) in &mut sections {
+        let places = id.map(|id| places_of(data, &id)).unwrap_or_default();
+        places.into_iter().for_each(|place| data[place..place + 16].fill(0));
+    }
+    if let Some((mut map, _)) = map {
+        map.program.build = Build::default();
+        sections.push((MAP_SECTION.to_owned(), format!("{map:?}").into_bytes()));
+    }
+    sections
+}
+
+/// Where the bytes stand.
+fn places_of(data: &[u8], wanted: &[u8]) -> Vec<usize> {
+    data.windows(wanted.len()).enumerate().filter(|(_, window)| *window == wanted).map(|(place, _)| place).collect()
+}
+
 /// What is made with the options of a line, or why nothing is.
 struct Made {
     project: Project,
     bitcode: Vec<u8>,
-    instrumented: BTreeMap<String, (Vec<u8>, Vec<u8>)>,
-    linked: BTreeMap<String, Vec<u8>>,
+    instrumented: BTreeMap<String, (Vec<u8>, Sections)>,
+    linked: BTreeMap<String, Sections>,
 }
 
 impl Made {
@@ -191,23 +225,23 @@ impl Made {
     }
 
     /// The module with its probes, and the object beside it.
-    fn instrumented(&mut self, line: &str, options: &LinkOptions) -> &(Vec<u8>, Vec<u8>) {
+    fn instrumented(&mut self, line: &str, options: &LinkOptions) -> &(Vec<u8>, Sections) {
         self.instrumented.entry(line.to_owned()).or_insert_with(|| {
             let made =
                 standalone::instrument("p.o", &self.bitcode, options, true).unwrap_or_else(|e| panic!("{line}: {e}"));
-            (made.bitcode, made.unit)
+            (made.bitcode, sections(&made.unit))
         })
     }
 
     /// The executable.
-    fn linked(&mut self, line: &str) -> &Vec<u8> {
+    fn linked(&mut self, line: &str) -> &Sections {
         let project = &self.project;
         self.linked.entry(line.to_owned()).or_insert_with(|| {
             // Before it is optimised, code is compiled in another way.
             let early = line.contains("--at") || line.contains("--coverage");
             let files = if early { "p.c q.c" } else { "p.o q.o" };
             project.ok(&format!("{line} cc -O2 -g -w -o p {files} -lpthread"));
-            fs::read(project.path("p")).expect("an executable")
+            sections(&fs::read(project.path("p")).expect("an executable"))
         })
     }
 }

@@ -449,6 +449,10 @@ pub(super) fn binary_map() -> impl Strategy<Value = BinaryMap> {
             let program = ProgramMap {
                 name: "a.out".into(),
                 target: "x86_64-unknown-linux-gnu".into(),
+                build: Build {
+                    compilers: ["clang version 22.1.2", "rustc version 1.95.0"].map(str::to_owned).into(),
+                    options: [("at".into(), "early".into()), ("level".into(), String::new())].into(),
+                },
                 files: vec!["/src/a.c".into(), "/src/b.c".into(), "/src/ü.h".into()],
                 checksums: [(0, [[7; 16], [255; 16]].into()), (2, [[1; 16]].into())].into(),
                 modules,

@@ -104,6 +104,7 @@ pub fn facts() -> (ProgramMap, Vec<Truth>) {
     let program = ProgramMap {
         name: "prog".into(),
         target: "x86_64-unknown-linux-gnu".into(),
+        build: Default::default(),
         files: vec![],
         checksums: Default::default(),
         modules: vec![
