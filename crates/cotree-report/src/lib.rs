@@ -18,6 +18,7 @@
 //! | records of tracefiles | [`tracefile`], [`tracefile_reader`] | [`lcov`], [`region_coverage`] |
 //! | what markers in the sources exclude | [`exclusions`] | the same |
 //! | what a program was compiled by (`--use`) | | [`stale`] |
+//! | what runs of a benchmark have cost, and against a baseline | [`benchmark`] | |
 //! | the whole profile, for other programs | | [`json`] |
 //! | one function's graph | | [`dot`] |
 //! | what codes of flaws, notes and errors mean | [`explain`] | all |
@@ -26,6 +27,7 @@
 #![forbid(unsafe_code)]
 
 pub mod annotate;
+pub mod benchmark;
 pub mod branches;
 pub mod checks;
 pub mod costs;

@@ -63,6 +63,10 @@ enum Command {
     CmakeToolchain,
     /// Run a profiled program and print its totals, as `perf stat` does
     Run(commands::run::RunArgs),
+    /// Run a profiled program several times, and hold its counts against a baseline
+    ///
+    /// A gate for CI: see docs/bench-in-ci.md.
+    Stat(commands::stat::StatArgs),
     /// Debug with gdb: stop at a chosen event, the same one in each run
     Gdb(commands::gdb::GdbArgs),
     /// Show a profile at a glance: totals, hot code, what never ran
@@ -275,6 +279,7 @@ pub fn run(mut arguments: Vec<OsString>) -> miette::Result<ExitCode> {
         Command::Completions(args) => done(commands::completions::run(&args))?,
         Command::CmakeToolchain => cmake_toolchain()?,
         Command::Run(args) => commands::run::run(&args)?,
+        Command::Stat(args) => commands::stat::run(&args)?,
         Command::Gdb(args) => commands::gdb::run(&args)?,
         Command::Report(args) => done(commands::report::run(&args))?,
         Command::Annotate(args) => done(commands::annotate::run(&args))?,
@@ -321,7 +326,7 @@ fn named_options(matches: &ArgMatches) -> Vec<String> {
 /// The help of `-h`: what most people need, on one screen.
 fn on_one_screen(mut command: clap::Command) -> clap::Command {
     /// Commands that are for build systems, or for few.
-    const RARE: [&str; 11] = [
+    const RARE: [&str; 12] = [
         "ld",
         "ar",
         "nm",
@@ -331,6 +336,7 @@ fn on_one_screen(mut command: clap::Command) -> clap::Command {
         "cmake-toolchain",
         "instrument",
         "dump",
+        "gdb",
         "plan",
         "explain",
     ];

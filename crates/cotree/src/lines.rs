@@ -2,7 +2,7 @@
 
 use crate::progress;
 use cotree_llvm::standard_output;
-use cotree_report::visible;
+use cotree_report::visible::{self, Visible};
 use std::borrow::Cow;
 use std::fmt::Arguments;
 use std::io::{self, IsTerminal, Write};
@@ -37,6 +37,21 @@ pub fn note(line: Arguments<'_>) {
     progress::aside(|| {
         let _ = writeln!(io::stderr().lock(), "{}", visible::name(&line));
     });
+}
+
+/// Prints text for people on standard error, as [`note`] does with a line: `fill` may colour it.
+///
+/// # Errors
+/// Errors of `fill`.
+pub fn notes(fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let mut text = Vec::new();
+    let mut shown = Visible::new(&mut text);
+    fill(&mut shown)?;
+    shown.finish()?;
+    progress::aside(|| {
+        let _ = io::stderr().lock().write_all(&text);
+    });
+    Ok(())
 }
 
 /// Prints what is wrong: on a terminal in a frame, and else in one line, with one for what to do.

@@ -70,6 +70,12 @@ impl Totals {
         kinds.iter().filter_map(of_kind).filter(|&(_, amount)| amount > 0 || !all).chain(others).collect()
     }
 
+    /// By kind of events; `None` if no blocks and no events are counted.
+    #[must_use]
+    pub fn events(&self) -> Option<Cost> {
+        self.events
+    }
+
     /// Is nothing counted at all?
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -9,6 +9,7 @@ use cotree_report::visible::Visible;
 use miette::{IntoDiagnostic, Result, WrapErr};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::PathBuf;
+use terminal_size::{Height, Width};
 
 /// Prints a line on standard output. A reader that goes away (`| head`) is no error.
 pub fn answer(line: std::fmt::Arguments<'_>) -> Result<()> {
@@ -53,6 +54,10 @@ impl Looks {
     /// The style for this output.
     pub fn style(&self, output: &Output) -> Style {
         let terminal = output.output.as_ref().is_none_or(|path| path.as_os_str() == "-") && io::stdout().is_terminal();
+        self.style_of(terminal, terminal_size::terminal_size)
+    }
+
+    fn style_of(&self, terminal: bool, size: impl FnOnce() -> Option<(Width, Height)>) -> Style {
         let plain = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
         let colour = match self.color {
             Colour::Auto => terminal && !plain,
@@ -60,9 +65,16 @@ impl Looks {
             Colour::Never => false,
         };
         let columns = || std::env::var("COLUMNS").ok()?.parse().ok();
-        let measured = || terminal_size::terminal_size().filter(|_| terminal).map(|(width, _)| width.0);
+        let measured = || size().filter(|_| terminal).map(|(width, _)| width.0);
         let width = self.width.or_else(measured).or_else(|| columns().filter(|_| terminal));
         Style { width: width.map(|width| width.max(40)), colour }
+    }
+}
+
+impl Looks {
+    /// The style for text on standard error.
+    pub fn style_of_errors(&self) -> Style {
+        self.style_of(io::stderr().is_terminal(), || terminal_size::terminal_size_of(io::stderr()))
     }
 }
 

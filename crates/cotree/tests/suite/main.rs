@@ -82,6 +82,7 @@ mod sizes;
 mod source_names;
 mod spawned;
 mod stacks;
+mod stat;
 mod targets;
 mod traces;
 mod turns;
