@@ -6,8 +6,7 @@
 use crate::arch::registers::Caller;
 use crate::runtime::thread;
 #[cfg(not(feature = "shared-library"))]
-use core::sync::atomic::AtomicBool;
-use core::sync::atomic::Ordering;
+use core::sync::atomic::{AtomicBool, Ordering};
 
 /// Whether any thread remembers anything.
 #[cfg(not(feature = "shared-library"))]
