@@ -70,10 +70,10 @@ impl Totals {
         kinds.iter().filter_map(of_kind).filter(|&(_, amount)| amount > 0 || !all).chain(others).collect()
     }
 
-    /// By kind of events; `None` if no blocks and no events are counted.
+    /// By kind of events; `None` if a unit counts neither blocks nor events: the sum of others is not the whole.
     #[must_use]
     pub fn events(&self) -> Option<Cost> {
-        self.events
+        self.events.filter(|_| self.others.is_empty())
     }
 
     /// Is nothing counted at all?

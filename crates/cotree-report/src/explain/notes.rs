@@ -80,8 +80,10 @@ explanations! { ALL:
         remedy: "Build with `--threads on`.",
         trusted: "What ran while there was one thread.";
     THREAD_UNREGISTERED = "thread-unregistered": "a thread shared the main thread's counters",
-        why: "It was started without pthread_create, as by clone, or the program changed the base of GS.",
-        remedy: "Start threads by pthread_create, or by the standard libraries of C++ and Rust.",
+        why: "It was started without pthread_create, as by clone; or its destructors were running when another thread \
+            loaded the library; or the program changed the base of GS.",
+        remedy: "Start threads by pthread_create, or by the standard libraries of C++ and Rust. Join those that end \
+            before loading a library.",
         trusted: "What only one of the two ran. Where both count at once, counts may be lost.";
     SLAB_SHARED = "slab-shared": "there was no room for a thread's own counters",
         why: "The disk or memory was full when a thread began, so that it shared the counters of others.",

@@ -175,6 +175,10 @@ mod side {
             // A destructor of a thread's object has loaded the unit. No other end of the thread is told.
             (unit.thread_ends)();
         }
+        if thread::others_are_ending() {
+            // A destructor of another thread's object that calls the unit has no counters of its own there.
+            (unit.flag)(Flags::THREAD_UNREGISTERED);
+        }
     }
 
     /// Takes the unit off the list if it is being unloaded; false at process end, where it stays until the very last.

@@ -195,7 +195,7 @@ pub fn after_fork() -> Option<usize> {
 /// A thread that was joined may still be known to the kernel for a moment; one that ends gets a little time to do so.
 pub fn others() -> impl Iterator<Item = &'static Thread> {
     let own = thread_pointer();
-    let mut patience = 200;
+    let mut patience = Patience(200);
     all().map(|(_, record)| record).filter(move |record| match record.state.load(Relaxed) {
         FREE => false,
         RESERVED => true,
@@ -203,14 +203,34 @@ pub fn others() -> impl Iterator<Item = &'static Thread> {
         LIVE => is_there(record),
         // One that was stopped ends when it is let go.
         _ if record.stop.load(Relaxed) != 0 => is_there(record),
-        _ => {
-            while patience > 0 && is_there(record) {
-                patience -= 1;
-                sys::pause_a_little();
-            }
-            is_there(record)
-        }
+        _ => patience.outlasts(record),
     })
+}
+
+/// Whether destructors of another thread may still run: [`with_stacks`] leaves it out, since its stack may be gone at
+/// any moment.
+#[cfg(not(feature = "shared-library"))]
+pub fn others_are_ending() -> bool {
+    let own = thread_pointer();
+    let mut patience = Patience(2_000);
+    let is_ending = |record: &Thread| {
+        record.state.load(Relaxed) == ENDING && record.pointer.load(Relaxed) != own && patience.outlasts(record)
+    };
+    all().map(|(_, record)| record).any(is_ending)
+}
+
+/// How often we wait a little for threads that are about to end.
+struct Patience(u32);
+
+impl Patience {
+    /// Whether the thread is still there when this has run out.
+    fn outlasts(&mut self, record: &Thread) -> bool {
+        while self.0 > 0 && is_there(record) {
+            self.0 -= 1;
+            sys::pause_a_little();
+        }
+        is_there(record)
+    }
 }
 
 /// How many threads are gone and have given no account of their frames.

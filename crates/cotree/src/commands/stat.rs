@@ -93,10 +93,24 @@ enum Format {
     Bencher,
 }
 
-/// A run and its profile.
-struct Counted {
-    run: Run,
-    recovered: Vec<Recovery>,
+/// Runs, and the profiles of the first and of the first that differs from it.
+#[derive(Default)]
+struct Runs {
+    all: Vec<Run>,
+    first: Vec<Recovery>,
+    /// The number of the run, from 0, and its profile.
+    other: Option<(usize, Vec<Recovery>)>,
+}
+
+impl Runs {
+    fn add(&mut self, run: Run, profile: Vec<Recovery>) {
+        match self.all.first() {
+            None => self.first = profile,
+            Some(first) if self.other.is_none() && *first != run => self.other = Some((self.all.len(), profile)),
+            Some(_) => {}
+        }
+        self.all.push(run);
+    }
 }
 
 /// Runs `cotree stat`.
@@ -108,7 +122,7 @@ pub fn run(args: &StatArgs) -> Result<ExitCode> {
         personality::set(persona).into_diagnostic().wrap_err("cannot turn the randomisation of addresses off")?;
     }
     let of_functions = args.event.first().copied().unwrap_or(EventKind::Instructions);
-    let (mut all, mut input) = (Vec::new(), Input::new());
+    let (mut runs, mut input) = (Runs::default(), Input::new());
     for number in 0..args.runs.get() {
         input.rewind()?;
         let run = ProfiledRun::of(Command::new(&args.command[0]).args(&args.command[1..]))?;
@@ -131,12 +145,14 @@ pub fn run(args: &StatArgs) -> Result<ExitCode> {
             return Err(miette!("{error}; without it the counts are not the whole benchmark's"));
         }
         let run = Run::new(&units(&recovered), of_functions).ok_or_else(|| {
-            miette!("the profile has no counts of events: build with --profile edge, which is the default")
+            miette!(
+                "the profile has no counts of events, or not of all libraries: build with --profile edge, which is the \
+                 default"
+            )
         })?;
-        all.push(Counted { run, recovered });
+        runs.add(run, recovered);
     }
-    let runs: Vec<Run> = all.iter().map(|counted| counted.run.clone()).collect();
-    let mut measured = Measured::new(name(args), &runs, of_functions);
+    let mut measured = Measured::new(name(args), &runs.all, of_functions);
     if !args.event.is_empty() {
         measured.totals.retain(|kind, _| args.event.iter().any(|asked| asked.name() == kind));
     }
@@ -145,7 +161,7 @@ pub fn run(args: &StatArgs) -> Result<ExitCode> {
         None => (None, Vec::new()),
     };
     let report = Report { measured: &measured, comparison: comparison.as_ref(), refused: &refused };
-    tell(args, report, &all)?;
+    tell(args, report, &runs)?;
     if input.0.is_none() && !measured.all_equal() {
         lines::note(format_args!("note: only a file is read anew by each run; standard input is none"));
     }
@@ -186,7 +202,7 @@ fn check(args: &StatArgs) -> Result<()> {
         if outputs[..number].iter().any(|other| other.as_ref() == Some(path)) {
             return Err(miette!("{} is to be written twice: give each result a file of its own", path.display()));
         }
-        let folder = folder_of(path);
+        let folder = atomic::folder_of(path);
         if !folder.is_dir() {
             return Err(miette!("cannot write {}: there is no folder {}", path.display(), folder.display()));
         }
@@ -194,14 +210,9 @@ fn check(args: &StatArgs) -> Result<()> {
     Ok(())
 }
 
-/// The folder that a file is in.
-fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
 /// Records the benchmark in a file that others may record theirs in at the same time.
 fn record(args: &StatArgs, path: &Path, measured: &Measured) -> Result<()> {
-    let folder = folder_of(path);
+    let folder = atomic::folder_of(path);
     let lock = File::open(folder).and_then(|folder| folder.lock().map(|()| folder));
     let _lock = lock.into_diagnostic().wrap_err_with(|| format!("cannot lock the folder {}", folder.display()))?;
     let mut baseline = baseline_to_extend(args, path)?;
@@ -289,19 +300,19 @@ fn compared(args: &StatArgs, baseline: &Baseline, measured: &Measured) -> (Optio
 }
 
 /// Tells the result in the form that is asked for, and, to people, where runs differ.
-fn tell(args: &StatArgs, report: Report<'_>, all: &[Counted]) -> Result<()> {
+fn tell(args: &StatArgs, report: Report<'_>, runs: &Runs) -> Result<()> {
     if args.format != Format::Text {
         let style = args.looks.style_of_errors();
-        lines::notes(|out| write_doubts(args, report, all, style, out)).into_diagnostic()?;
+        lines::notes(|out| write_doubts(args, report, runs, style, out)).into_diagnostic()?;
     }
     match args.format {
         Format::Text if args.output.output.is_some() => {
             let style = args.looks.style(&args.output);
-            args.output.write_text(|out| write_report(args, report, all, style, out))
+            args.output.write_text(|out| write_report(args, report, runs, style, out))
         }
         Format::Text => {
             let style = args.looks.style_of_errors();
-            lines::notes(|out| write_report(args, report, all, style, out)).into_diagnostic()
+            lines::notes(|out| write_report(args, report, runs, style, out)).into_diagnostic()
         }
         Format::Json => args.output.write(|out| benchmark::write_json(report, out)),
         Format::Bencher => args.output.write(|out| benchmark::write_bencher(report, out)),
@@ -323,13 +334,13 @@ fn tell(args: &StatArgs, report: Report<'_>, all: &[Counted]) -> Result<()> {
 fn write_report(
     args: &StatArgs,
     report: Report<'_>,
-    all: &[Counted],
+    runs: &Runs,
     style: Style,
     out: &mut dyn io::Write,
 ) -> io::Result<()> {
     let kinds: Vec<&str> = args.event.iter().map(|kind| kind.name()).collect();
     writeln!(out, "\n{}", benchmark::measured(report.measured, &kinds))?;
-    write_doubts(args, report, all, style, out)?;
+    write_doubts(args, report, runs, style, out)?;
     if let Some(comparison) = report.comparison {
         write!(out, "{}", benchmark::changed(comparison, &report.measured.of_functions, args.top, style))?;
     }
@@ -340,7 +351,7 @@ fn write_report(
 fn write_doubts(
     args: &StatArgs,
     report: Report<'_>,
-    all: &[Counted],
+    runs: &Runs,
     style: Style,
     out: &mut dyn io::Write,
 ) -> io::Result<()> {
@@ -348,10 +359,9 @@ fn write_doubts(
         let doubt = "Not all counts are exact: keep a profile (--keep), and see `cotree report`.";
         writeln!(out, "{}\n", style.warning(doubt))?;
     }
-    let first = &all[0];
-    if let Some((number, other)) = all.iter().enumerate().find(|(_, other)| other.run != first.run) {
+    if let Some((number, other)) = &runs.other {
         writeln!(out, "{}\n", style.warning(&format!("Run {} did something else than run 1:", number + 1)))?;
-        let difference = compare(&units(&first.recovered), &units(&other.recovered), &FileSources::default());
+        let difference = compare(&units(&runs.first), &units(other), &FileSources::default());
         write_text(&difference, &DiffOptions { top: args.top.max(1), names: Names::Demangled, style }, out)?;
         writeln!(out)?;
     }

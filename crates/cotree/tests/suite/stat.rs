@@ -320,5 +320,12 @@ fn what_is_no_benchmark_and_no_baseline_is_refused() {
     assert_eq!(json(&project, "notes.json")["schema"], "cotree-baseline/1");
     project.ok("--profile calls cc -O2 -o p p.c");
     let refused = project.fails("stat -n 1 -- ./p");
-    assert!(refused.contains("no counts of events: build with --profile edge"), "{refused}");
+    assert!(refused.contains("no counts of events"), "{refused}");
+    // The sum of the program alone would be a sum without the library's part.
+    fs::write(project.path("l.c"), "int twice(int n) { return n * 2; }\n").expect("a file");
+    fs::write(project.path("p.c"), "int twice(int n);\nint main(void) { return twice(0); }\n").expect("a file");
+    project.ok("--profile calls cc -O2 -shared -fPIC -o libl.so l.c");
+    project.ok("cc -O2 -o p p.c -L. -ll -Wl,-rpath,.");
+    let refused = project.fails("stat -n 1 -- ./p");
+    assert!(refused.contains("no counts of events, or not of all libraries: build with --profile edge"), "{refused}");
 }

@@ -499,6 +499,55 @@ int main(void) {
     }
 }
 
+/// What a library does in the destructors of a thread that was ending when another thread loaded it has no counters of
+/// its own. That is told.
+#[test]
+fn a_library_is_loaded_while_a_thread_ends() {
+    let project = Project::new(&[
+        ("library.c", "int twice(int n) { int sum = 0; for (int i = 0; i < n; i++) sum += 2; return sum; }\n"),
+        (
+            "main.c",
+            r#"#include <dlfcn.h>
+#include <pthread.h>
+#include <semaphore.h>
+static pthread_key_t key;
+static sem_t ending, loaded;
+static int (*twice)(int);
+static int sum;
+static void end(void *argument) {
+  (void)argument;
+  sem_post(&ending);
+  sem_wait(&loaded);
+  for (int i = 0; i < 4; i++) sum += twice(i);
+}
+static void *run(void *argument) { pthread_setspecific(key, argument); return argument; }
+int main(void) {
+  pthread_t thread;
+  pthread_key_create(&key, end);
+  sem_init(&ending, 0, 0);
+  sem_init(&loaded, 0, 0);
+  pthread_create(&thread, 0, run, &key);
+  sem_wait(&ending);
+  twice = (int (*)(int))dlsym(dlopen("./library.so", RTLD_NOW), "twice");
+  sem_post(&loaded);
+  pthread_join(thread, 0);
+  return sum;
+}
+"#,
+        ),
+    ]);
+    for profile in ["edge", "path", "ipath", "trace"] {
+        project.ok(&format!("--profile {profile} cc -O1 -g -shared -fPIC library.c -o library.so"));
+        project.ok(&format!("--profile {profile} cc -O1 -g -pthread main.c -ldl -o program"));
+        let status = project.command(project.path("program")).env("COTREE_FILE", "%n.cotree").status();
+        assert_eq!(status.expect("a program").code(), Some(12), "{profile}");
+        let told = project.ok("report library.so.cotree");
+        assert!(told.contains("a thread shared the main thread's counters"), "{profile}: {told}");
+        let told = project.ok("report program.cotree");
+        assert!(told.contains("exact: every count"), "{profile}: {told}");
+    }
+}
+
 #[test]
 fn stacks_of_threads_that_ended_are_left_alone() {
     let project = Project::new(&[
