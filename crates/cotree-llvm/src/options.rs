@@ -222,7 +222,7 @@ impl LinkOptions {
     /// Does the program have counters and nothing else?
     #[must_use]
     pub fn has_counters_alone(&self) -> bool {
-        self.method.has_counters_alone() && !self.targets()
+        self.method.has_counters_alone() && !self.targets() && self.asked.parts != Some(true)
     }
 
     /// Are counters to be as few and as cheap as they can be?

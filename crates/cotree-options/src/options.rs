@@ -106,6 +106,10 @@ pub struct BuildOptions {
     /// thread.
     #[arg(long, value_enum, value_name = "HOW", hide_possible_values = true)]
     pub threads: Option<Threads>,
+    /// Let a run count a part of what it does (`cotree stat --from`, `--to`)
+    #[arg(long, value_parser = switch(), value_name = "on|off", num_args = 0..=1, require_equals = true,
+        default_missing_value = "on", hide_short_help = true)]
+    pub parts: Option<bool>,
     /// A file that says what instructions cost, by opcode, callee, function or line: a kind of event of your own, such
     /// as fuel (docs/events.md)
     #[arg(long, help_heading = ONE_METHOD, value_parser = absolute, value_name = "FILE")]
@@ -201,6 +205,7 @@ pub(crate) const SCOPES: &[Of] = &[
     Of::counts("exclude", |o| !o.exclude.is_empty()),
     Of::counts("exclude-file", |o| !o.exclude_file.is_empty()),
     Of::counts("threads", |o| o.threads.unwrap_or_default() != Threads::Auto),
+    Of::counts("parts", |o| o.parts == Some(true)),
     Of::counts("weights", |o| o.weights.is_some()),
     Of::counts("event-placement", |o| o.event_placement == Some(EventPlacement::Blocks)),
     Of::counts("event-queries", |o| o.event_queries == Some(true)),

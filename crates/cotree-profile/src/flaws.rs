@@ -139,9 +139,9 @@ fn reaches_unreachable(function: &Function, profile: &FunctionProfile) -> bool {
     ends.iter().zip(left).any(|(&end, left)| end && left > 0)
 }
 
-/// Was there a reset in a program that may have several threads? A reset accounts only for its own thread's frames.
+/// Was there a reset while other threads were there? A reset accounts only for its own thread's frames.
 fn reset_under_threads(map: &BinaryMap, counts: &UnitCounts) -> bool {
-    counts.flags.has(Flags::RESET) && map.threaded
+    counts.flags.has(Flags::RESET_AMONG_THREADS) && map.threaded
 }
 
 /// Passes flaws of callers on to the functions whose entries follow from them.

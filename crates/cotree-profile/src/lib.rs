@@ -7,6 +7,7 @@
 //! - [`recover`]: turns a binary and its counts into exact counts of every block and edge, and says which are not
 //!   vouched for.
 //! - [`method`]: the parts that depend on the method, a module per family of methods.
+//! - [`entries`]: functions by name, and how a process is told to end where they are entered.
 //! - [`stack`]: the stack of the thread that ended the process.
 //! - [`regular`]: how files are opened whose names are not to be trusted; [`atomic`],
 //!   [`atomic_folder`]: how files and folders are written.
@@ -26,6 +27,7 @@ pub mod content;
 pub mod counts;
 pub mod coverage;
 mod elf;
+pub mod entries;
 pub mod error;
 mod exits;
 pub mod file;

@@ -80,13 +80,14 @@ const HOOKS: [&str; 4] =
     ["instrument-function-entry-inlined", "fentry-call", "function-instrument", "xray-instruction-threshold"];
 
 /// Functions that our runtime replaces, besides those that LLVM knows.
-const HOOKED: [&str; 14] = [
+const HOOKED: [&str; 15] = [
     "_Exit",
     "_Fork",
     "daemon",
     "dlclose",
     "execveat",
     "fexecve",
+    "getrandom",
     "longjmp",
     "pthread_create",
     "pthread_exit",

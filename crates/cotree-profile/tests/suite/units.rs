@@ -129,7 +129,7 @@ fn flags_become_flaws() {
     assert!(recovered(Method::Edge, |raw| raw.flags = Flags::RESET).exact());
     let (mut threaded, truth) = map(Method::Edge, false);
     threaded.threaded = true;
-    let raw = Raw { flags: Flags::RESET, ..Raw::new(counters(&threaded, &truth)) };
+    let raw = Raw { flags: Flags::RESET | Flags::RESET_AMONG_THREADS, ..Raw::new(counters(&threaded, &truth)) };
     assert_eq!(flaws(&recover(&binary(threaded), &read(&raw)).unwrap())[0], [Flaw::LiveFrames]);
 }
 

@@ -88,6 +88,14 @@ pub struct FunctionChange {
     pub verdict: Option<Verdict>,
 }
 
+impl KindChange {
+    /// Is it one, or may it be above a limit?
+    #[must_use]
+    pub fn is_told(&self) -> bool {
+        self.before != self.now || self.verdict == Some(Verdict::Unsure)
+    }
+}
+
 impl FunctionChange {
     /// By how much the amount has changed at least, up or down.
     #[must_use]
@@ -107,13 +115,12 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Compares. The kinds in `limited` must not rise by more than `total`, and functions not by more than
-    /// `of_function`. Functions are not compared if other events of theirs were counted.
+    /// Compares. The kinds that are asked for, instructions if none is, must not rise by more than `total`, and functions
+    /// not by more than `of_function`. Functions are not compared if other events of theirs were counted.
     #[must_use]
     pub fn new(
         before: &Recorded,
         now: &Measured,
-        limited: &[&str],
         asked: &[EventKind],
         total: Option<Limit>,
         of_function: Option<Limit>,
@@ -124,7 +131,8 @@ impl Comparison {
         let kinds = kinds.filter(|&kind| before.totals.contains_key(kind) || now.totals.contains_key(kind));
         let kinds = kinds.map(|kind| {
             let [before, now] = [&before.totals, &now.totals].map(|totals| totals.get(kind).copied().unwrap_or(NONE));
-            let limit = total.filter(|_| limited.contains(&kind));
+            let is_limited = !asked.is_empty() || kind == EventKind::Instructions.name();
+            let limit = total.filter(|_| is_limited);
             KindChange { kind, before, now, verdict: limit.map(|limit| limit.verdict(before, now)) }
         });
         let comparable = before.of_functions == now.of_functions;
@@ -144,6 +152,12 @@ impl Comparison {
         let is_fine = |change: &FunctionChange| matches!(change.verdict, None | Some(Verdict::Within));
         functions.sort_by_key(|change| (is_fine(change), std::cmp::Reverse(change.size()), change.name.clone()));
         Self { kinds: kinds.collect(), functions }
+    }
+
+    /// Is there anything to tell?
+    #[must_use]
+    pub fn has_changes(&self) -> bool {
+        !self.functions.is_empty() || self.kinds.iter().any(KindChange::is_told)
     }
 
     /// The worst of all verdicts.
@@ -200,7 +214,7 @@ mod tests {
         let recorded = &baseline.benchmarks["b"];
         assert_eq!((recorded.functions.len(), recorded.left_out), (1, 100));
         let limit = "10%".parse().expect("a limit");
-        let verdict = |tiny| Comparison::new(recorded, &measured(tiny), &[], &[], None, Some(limit)).verdict();
+        let verdict = |tiny| Comparison::new(recorded, &measured(tiny), &[], None, Some(limit)).verdict();
         // A function may have had 0.01 % of all.
         assert_eq!([3, 4, 110, 111].map(verdict), [Verdict::Within, Verdict::Within, Verdict::Within, Verdict::Above]);
     }

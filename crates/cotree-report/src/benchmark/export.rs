@@ -1,63 +1,62 @@
 //! Benchmarks for other programs.
 
+use super::report::Report;
 use super::text::{shown_amount, shown_change};
-use super::{Amount, Comparison, Measured, UnitBuild, Verdict};
+use super::{Amount, UnitBuild, Verdict};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
-/// The name and version of the JSON form.
+/// The name and version of the JSON form of a benchmark.
 pub const JSON: &str = "cotree-stat/1";
 
-/// What is told of a benchmark.
-#[derive(Clone, Copy, Debug)]
-pub struct Report<'a> {
-    /// The amounts of the benchmark.
-    pub measured: &'a Measured,
-    /// Against the baseline, if there is one that it can be held against.
-    pub comparison: Option<&'a Comparison>,
-    /// Why it can't be held against its baseline.
-    pub refused: &'a [String],
-}
+/// The name and version of the JSON form of several.
+pub const JSON_OF_SEVERAL: &str = "cotree-bench/1";
 
-impl Report<'_> {
-    /// `pass`, `fail`, `unsure` where runs differ too much, or `refused` where nothing is compared; `None` without a
-    /// baseline.
-    fn verdict(&self) -> Option<&'static str> {
-        if !self.refused.is_empty() {
-            return Some("refused");
-        }
-        self.comparison.map(|comparison| match comparison.verdict() {
-            Verdict::Within => "pass",
-            Verdict::Above => "fail",
-            Verdict::Unsure => "unsure",
-        })
-    }
-}
-
-/// Writes JSON (docs/json.md).
+/// Writes the JSON of one benchmark (docs/json.md).
 ///
 /// # Errors
 /// If the output can't be written.
 pub fn write_json(report: Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, &document(report))?;
+    writeln!(out)
+}
+
+/// Writes the JSON of several benchmarks (docs/json.md).
+///
+/// # Errors
+/// If the output can't be written.
+pub fn write_all_json(reports: &[Report<'_>], out: &mut dyn Write) -> io::Result<()> {
     #[derive(Serialize)]
-    struct Document<'a> {
+    struct Documents<'a> {
         schema: &'static str,
-        name: &'a str,
-        runs: usize,
-        exact: bool,
-        equal: bool,
-        builds: &'a BTreeMap<String, BTreeSet<UnitBuild>>,
-        totals: &'a BTreeMap<String, Amount>,
-        of_functions: &'a str,
-        functions: &'a BTreeMap<String, Amount>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        verdict: Option<&'static str>,
-        refused: &'a [String],
-        #[serde(skip_serializing_if = "Option::is_none")]
-        changes: Option<Value>,
+        benchmarks: Vec<Document<'a>>,
     }
+    let benchmarks = reports.iter().map(|report| document(*report)).collect();
+    serde_json::to_writer_pretty(&mut *out, &Documents { schema: JSON_OF_SEVERAL, benchmarks })?;
+    writeln!(out)
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    name: &'a str,
+    runs: usize,
+    exact: bool,
+    equal: bool,
+    builds: &'a BTreeMap<String, BTreeSet<UnitBuild>>,
+    totals: &'a BTreeMap<String, Amount>,
+    of_functions: &'a str,
+    functions: &'a BTreeMap<String, Amount>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verdict: Option<&'static str>,
+    refused: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changes: Option<Value>,
+}
+
+fn document(report: Report<'_>) -> Document<'_> {
     let Report { measured, comparison, refused } = report;
     let changes = comparison.map(|comparison| {
         let change = |name: &str, before: Amount, now: Amount, verdict: Option<Verdict>| {
@@ -69,7 +68,7 @@ pub fn write_json(report: Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         });
         json!({ "totals": kinds.collect::<Vec<_>>(), "functions": functions.collect::<Vec<_>>() })
     });
-    let document = Document {
+    Document {
         schema: JSON,
         name: &measured.name,
         runs: measured.runs,
@@ -82,29 +81,26 @@ pub fn write_json(report: Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         verdict: report.verdict(),
         refused,
         changes,
-    };
-    serde_json::to_writer_pretty(&mut *out, &document)?;
-    writeln!(out)
+    }
 }
 
-/// Writes Bencher's Metric Format: a measure for each kind of events.
+/// Writes Bencher's Metric Format: for each benchmark a measure for each kind of events.
 ///
 /// # Errors
 /// If the output can't be written.
-pub fn write_bencher(report: Report<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let measures: BTreeMap<&String, Value> = report
-        .measured
-        .totals
-        .iter()
-        .map(|(kind, amount)| {
+pub fn write_bencher(reports: &[Report<'_>], out: &mut dyn Write) -> io::Result<()> {
+    let measures = |report: &Report<'_>| -> BTreeMap<String, Value> {
+        let totals = report.measured.totals.iter().map(|(kind, amount)| {
             let value = match amount {
                 Amount::Equal(amount) => json!({ "value": amount }),
                 Amount::Range { least, most } => json!({ "value": most, "lower_value": least, "upper_value": most }),
             };
-            (kind, value)
-        })
-        .collect();
-    serde_json::to_writer_pretty(&mut *out, &json!({ &report.measured.name: measures }))?;
+            (kind.clone(), value)
+        });
+        totals.collect()
+    };
+    let all: BTreeMap<&String, _> = reports.iter().map(|report| (&report.measured.name, measures(report))).collect();
+    serde_json::to_writer_pretty(&mut *out, &all)?;
     writeln!(out)
 }
 

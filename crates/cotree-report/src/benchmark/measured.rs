@@ -74,6 +74,30 @@ impl Run {
     }
 }
 
+impl Run {
+    /// What this run has cost besides what another one has, which went as far as the beginning of a part of it; `None`
+    /// if that one has more of anything.
+    #[must_use]
+    pub fn less(&self, before: &Self) -> Option<Self> {
+        fn less<K: Ord + Clone>(all: &BTreeMap<K, u64>, before: &BTreeMap<K, u64>) -> Option<BTreeMap<K, u64>> {
+            if before.keys().any(|key| !all.contains_key(key)) {
+                return None;
+            }
+            let left = all.iter().map(|(key, amount)| {
+                let left = amount.checked_sub(before.get(key).copied().unwrap_or(0))?;
+                Some((key.clone(), left))
+            });
+            left.filter(|left| !matches!(left, Some((_, 0)))).collect()
+        }
+        Some(Self {
+            totals: less(&self.totals, &before.totals)?,
+            functions: less(&self.functions, &before.functions)?,
+            builds: self.builds.clone(),
+            exact: self.exact && before.exact,
+        })
+    }
+}
+
 /// A name without the hash that cargo adds to those of tests and benchmarks: it changes with the package's version.
 #[must_use]
 pub fn without_hash(name: &str) -> &str {

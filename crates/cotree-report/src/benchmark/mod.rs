@@ -8,11 +8,13 @@ mod baseline;
 mod comparison;
 mod export;
 mod measured;
+mod report;
 mod text;
 
 pub use amount::Amount;
 pub use baseline::{BASELINE, Baseline, BaselineError, Recorded};
 pub use comparison::{Comparison, FunctionChange, KindChange, Limit, Verdict};
-pub use export::{JSON, Report, write_bencher, write_github, write_json};
+pub use export::{JSON, JSON_OF_SEVERAL, write_all_json, write_bencher, write_github, write_json};
 pub use measured::{Measured, Run, UnitBuild, without_hash};
-pub use text::{changed, measured, sentence};
+pub use report::Report;
+pub use text::{changed, measured, sentence, write_all};

@@ -1,24 +1,23 @@
 //! Benchmarks for people.
 
 use super::comparison::percent;
+use super::report::Report;
 use super::{Amount, Comparison, KindChange, Measured, Verdict};
 use crate::terminal::{Style, counted, grouped, number, text};
 use cotree_core::facts::events::EventKind;
 use std::fmt::Write as _;
+use std::io;
 
 /// Widths of amounts, as `cotree run` has them.
 const AMOUNT: usize = 22;
 
-/// The title of a benchmark, and a line for each of its amounts. `kinds`: only these; without any, all.
+/// The title of a benchmark, and a line for each of its amounts.
 #[must_use]
-pub fn measured(measured: &Measured, kinds: &[&str]) -> String {
+pub fn measured(measured: &Measured) -> String {
     let runs = counted(measured.runs as u128, "run");
     let mut shown = format!(" Counts of '{}', {runs}:\n\n", measured.name);
     let known = EventKind::ALL.iter().filter_map(|kind| measured.totals.get_key_value(kind.name()));
     for (kind, amount) in known {
-        if !kinds.is_empty() && !kinds.contains(&kind.as_str()) {
-            continue;
-        }
         let spread = match amount {
             Amount::Equal(_) if measured.runs < 2 => String::new(),
             Amount::Equal(_) => "equal in all runs".to_owned(),
@@ -35,9 +34,8 @@ pub fn measured(measured: &Measured, kinds: &[&str]) -> String {
 #[must_use]
 pub fn changed(comparison: &Comparison, of_functions: &str, top: usize, style: Style) -> String {
     let mut shown = String::new();
-    let is_told = |change: &&KindChange| change.before != change.now || change.verdict == Some(Verdict::Unsure);
-    let kinds: Vec<&KindChange> = comparison.kinds.iter().filter(is_told).collect();
-    if kinds.is_empty() && comparison.functions.is_empty() {
+    let kinds: Vec<&KindChange> = comparison.kinds.iter().filter(|change| change.is_told()).collect();
+    if !comparison.has_changes() {
         return format!("{}\n", style.good("Nothing has changed since the baseline."));
     }
     if !kinds.is_empty() {
@@ -71,6 +69,49 @@ pub fn changed(comparison: &Comparison, of_functions: &str, top: usize, style: S
         let _ = writeln!(shown, "{}", style.table(&columns, rows.collect()));
     }
     shown
+}
+
+/// Writes a table of benchmarks, a row for each with its events of one kind, and below it what has changed in each.
+/// `top`: at most so many functions of each; 0: all.
+///
+/// # Errors
+/// If the output can't be written.
+pub fn write_all(
+    reports: &[Report<'_>],
+    kind: EventKind,
+    top: usize,
+    style: Style,
+    out: &mut dyn io::Write,
+) -> io::Result<()> {
+    let kind = kind.name();
+    let has_baseline = reports.iter().any(|report| report.comparison.is_some());
+    let mut columns = vec![number(kind)];
+    if has_baseline {
+        columns.push(number("change"));
+    }
+    columns.extend([text("benchmark"), text("")]);
+    let rows = reports.iter().map(|report| {
+        let amount = report.measured.totals.get(kind).copied().unwrap_or(Amount::Equal(0));
+        let mut row = vec![grouped(amount.least().into())];
+        let change = report.comparison.and_then(|all| all.kinds.iter().find(|change| change.kind == kind));
+        if has_baseline {
+            row.push(change.map_or_else(String::new, |change| shown_change(change.before, change.now)));
+        }
+        row.push(report.measured.name.clone());
+        row.push(match (amount, report.measured.exact) {
+            (_, false) => "not all exact".to_owned(),
+            (Amount::Range { most, .. }, _) => format!("to {}: runs differ", grouped(most.into())),
+            (Amount::Equal(_), _) => change.map_or("", |change| verdict(change.verdict)).to_owned(),
+        });
+        row
+    });
+    writeln!(out, "{}", style.table(&columns, rows.collect()))?;
+    for report in reports {
+        let Some(comparison) = report.comparison.filter(|comparison| comparison.has_changes()) else { continue };
+        writeln!(out, "{}\n", style.heading(&format!("Changes of '{}'", report.measured.name)))?;
+        write!(out, "{}", changed(comparison, &report.measured.of_functions, top, style))?;
+    }
+    Ok(())
 }
 
 /// What has had how much, in a few words.

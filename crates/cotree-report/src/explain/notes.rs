@@ -105,10 +105,10 @@ explanations! { ALL:
         remedy: "Build the executable and its libraries by one cotree.",
         trusted: "Counters are right, if there is one thread and nobody left functions early.";
     RESET = "reset": "the counts begin at a call of cotree_reset",
-        why: "The program has asked for it.",
+        why: "The program has asked for it, or the run has (COTREE_UNTIL).",
         remedy: "None is needed.",
-        trusted: "All that came after the call. In programs that may start threads, functions are flagged that other \
-            threads may have been in.";
+        trusted: "All that came after the call. If there were other threads then, functions are flagged that these may \
+            have been in.";
     NOT_MAPPED = "not-mapped": "the counters were not in a file while the program ran",
         why: "The file could not be made when the program began, so that counts were kept in memory.",
         remedy: "Let COTREE_FILE name a file on a disk that can be written.",

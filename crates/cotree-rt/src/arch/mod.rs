@@ -14,6 +14,7 @@
 //! | `entries` | entries from the program: of hooks, and of functions that generated code calls |
 //! | `trampolines` | entries below the program: of threads, of signal handlers, of `main` |
 //! | `stubs` | entries that look to their callers as if they took one instruction |
+//! | `breaks` | calls in the place of a function's first instructions |
 //! | `stacks` | calls on another stack, and calls that walks recognise |
 //! | `jumps` | what `setjmp` has saved, and jumps that walks recognise |
 //! | `events` | the running total of the program's events |

@@ -58,7 +58,7 @@ impl Flags {
     pub const THREAD_UNREGISTERED: Self = Self(1 << 7);
     /// Counters were not in a file mapping; the file was written at the end.
     pub const NOT_MAPPED: Self = Self(1 << 8);
-    /// `cotree_reset` was called: the counts begin there.
+    /// The counts begin at a call of `cotree_reset`, or where the run asked for it.
     pub const RESET: Self = Self(1 << 9);
     /// No room for another thread's slab (disk or memory full): its counts went to the shared slab.
     pub const SLAB_SHARED: Self = Self(1 << 10);
@@ -87,9 +87,11 @@ impl Flags {
     pub const HANDLERS_MIXED: Self = Self(1 << 18);
     /// Some thread did not record for a while ([`TraceState::OFF`]).
     pub const TRACE_PAUSED: Self = Self(1 << 19);
+    /// Other threads were there when the counts began ([`Flags::RESET`]): their frames were not accounted for.
+    pub const RESET_AMONG_THREADS: Self = Self(1 << 20);
 
     /// All that this version knows.
-    pub const KNOWN: Self = Self((Self::TRACE_PAUSED.0 << 1) - 1);
+    pub const KNOWN: Self = Self((Self::RESET_AMONG_THREADS.0 << 1) - 1);
 
     /// The set of these bits, whether they are known or not.
     #[must_use]

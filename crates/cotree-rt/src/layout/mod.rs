@@ -41,6 +41,7 @@ mod segment;
 mod slab;
 mod stack;
 mod trace;
+pub mod until;
 
 pub use crate::checksum::{BodyChecksum, Checksum, checksum};
 pub use descriptor::{ABI, Access, UnitDescriptor};

@@ -226,6 +226,12 @@ pub fn link_address(pc: u64) -> Option<u64> {
     Image::get().link_address(pc)
 }
 
+/// Where that is which was linked at an address.
+#[cfg(not(any(feature = "shared-library", feature = "counters-alone")))]
+pub fn loaded_address(linked: u64) -> u64 {
+    linked.wrapping_add(BIAS.load(Relaxed))
+}
+
 /// Sets the slab of the thread with that thread pointer.
 ///
 /// # Safety

@@ -47,6 +47,7 @@ const TRIED: &[Tried] = &[
     tried("exclude", &["mid"]),
     tried("exclude-file", &["*p.c"]),
     Tried { usual: &["auto"], ..tried("threads", &["on", "word", "off"]) },
+    tried("parts", &[""]),
     tried("event-costs", &["costs"]),
     tried("event-limit", &[""]),
     tried("fault-paths", &[""]),
@@ -96,6 +97,12 @@ const SAME: &[Same] = &[
         value: "on",
         with: |method| !method.is_none(),
         _why: "`auto` is `on` for this program, which starts a thread; `off` acts",
+    },
+    Same {
+        option: "parts",
+        value: "",
+        with: |method| !method.is_none() && !method.has_counters_alone(),
+        _why: "their runtime has what it takes in any case",
     },
     Same {
         option: "trace-by",

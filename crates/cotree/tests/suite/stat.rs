@@ -329,3 +329,161 @@ fn what_is_no_benchmark_and_no_baseline_is_refused() {
     let refused = project.fails("stat -n 1 -- ./p");
     assert!(refused.contains("no counts of events, or not of all libraries: build with --profile edge"), "{refused}");
 }
+
+/// A program of which a part is to be measured, with a number of turns before it and one in it.
+const OF_PARTS: &str = r#"#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+static volatile unsigned sink;
+__attribute__((noinline)) void begin(int number) { sink = number; }
+__attribute__((noinline)) void end(double number) { printf("%.1f\n", number); }
+__attribute__((noinline)) void never(void) { sink = 7; }
+static void work(unsigned turns) { for (unsigned i = 0; i < turns; i++) sink += i; }
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static int stage;
+static unsigned turns;
+/* Others go on when this thread waits for them, and not before. */
+static void reach(int reached, int wanted) {
+  if (THREADS < 2) return;
+  stage = reached;
+  pthread_cond_broadcast(&changed);
+  while (stage < wanted) pthread_cond_wait(&changed, &mutex);
+}
+static void *thread(void *argument) {
+  pthread_mutex_lock(&mutex);
+  reach(1, 2);
+  work(turns);
+  reach(3, 4);
+  pthread_mutex_unlock(&mutex);
+  return argument;
+}
+int main(int argc, char **argv) {
+  unsigned before = atoi(argv[1]);
+  turns = atoi(argv[2]);
+  work(before);
+  pthread_mutex_lock(&mutex);
+  pthread_t other;
+  if (THREADS > 1) pthread_create(&other, 0, thread, 0);
+  reach(0, 1);
+  for (int i = 0; i < 3; i++) begin(i);
+  work(turns);
+  reach(2, 3);
+  end(turns * 0.5);
+  begin(9);
+  end(1.5);
+  work(77);
+  reach(4, 4);
+  pthread_mutex_unlock(&mutex);
+  if (THREADS > 1) pthread_join(other, 0);
+  if (argc > 9) never();
+  return 0;
+}
+"#;
+
+#[test]
+fn a_part_between_two_functions_is_measured() {
+    let project = Project::new(&[]);
+    for options in [
+        "cc -O2 -DTHREADS=1",
+        "cc -O2 -DTHREADS=2",
+        "cc -O0 -DTHREADS=1 -static",
+        "cc -O1 -DTHREADS=2 -static",
+        "c++ -x c++ -O2 -DTHREADS=2 -no-pie",
+    ] {
+        build(&project, &format!("--parts {options} -pthread"), OF_PARTS);
+        let of = |part: &str, arguments: &str| {
+            let (output, said) =
+                stat(&project, &format!("-n 2 --format json -o r.json --force {part} -- ./p {arguments}"));
+            assert!(output.status.success(), "{options} {part}: {said}");
+            let told = json(&project, "r.json");
+            assert_eq!((&told["exact"], &told["equal"]), (&true.into(), &true.into()), "{options} {part}: {told}");
+            told["totals"]["instructions"].as_u64().expect("an amount")
+        };
+        let part = "--from begin --to end";
+        // What comes before it is no part of it, and it has all that more turns take, of both threads.
+        assert_eq!(of(part, "10 1000"), of(part, "9999 1000"), "{options}");
+        let of_turns = of("", "10 3000") - of("", "10 1000");
+        assert_eq!(of(part, "10 3000") - of(part, "10 1000"), of_turns, "{options}");
+        // Three parts are the whole.
+        let (first, last) = (of("--to begin", "10 1000"), of("--from end", "10 1000"));
+        assert_eq!(first + of(part, "10 1000") + last, of("", "10 1000"), "{options}");
+        // Functions may be entered one after another.
+        assert!(of("--from begin;end --to begin", "10 1000") < 100, "{options}");
+        let last = "--from begin;end;begin --to end";
+        assert_eq!(of(last, "10 1000"), of(last, "10 5000"), "{options}");
+    }
+}
+
+#[test]
+fn a_part_that_cannot_be_told_is_refused() {
+    let project = Project::new(&[("sh", "#!/bin/sh\n./p 1 1\n")]);
+    build(&project, "cc -O2 -pthread -DTHREADS=2", OF_PARTS);
+    let refused = project.fails("stat --from begin -- ./p 1 1");
+    assert!(refused.contains("the program counts its runs as wholes: build it with --parts"), "{refused}");
+    build(&project, "--parts cc -O2 -pthread -DTHREADS=2", OF_PARTS);
+    for (line, why) in [
+        ("--from nosuch -- ./p 1 1", "no function of the program is called 'nosuch'"),
+        ("--to begin;begin -- ./p 1 1", "not the same twice in a row"),
+        ("--from begin -- ./sh", "is not an ELF file"),
+        ("--from begin -- /bin/true", "carries no cotree map"),
+    ] {
+        let refused = project.fails(&format!("stat {line}"));
+        assert!(refused.contains(why), "{line}: {refused}");
+    }
+    for ends in ["--to never", "--from never", "--from begin --to never", "--from never --to begin"] {
+        let refused = project.fails(&format!("stat {ends} -- ./p 1 1"));
+        assert!(refused.contains("run 1 of ./p ended without entering the functions"), "{refused}");
+    }
+    // Only programs that are told to end so do.
+    let status = project.command(project.path("p")).args(["1", "1"]).env("COTREE_UNTIL", "nowhere").output();
+    let status = status.expect("a program");
+    assert!(status.status.success());
+    assert!(String::from_utf8_lossy(&status.stderr).contains("cannot heed COTREE_UNTIL"));
+    let other = format!("{}:1000", "00".repeat(16));
+    let ran = project.command(project.path("p")).args(["1", "1"]).env("COTREE_UNTIL", other).output();
+    let ran = ran.expect("a program");
+    assert!(ran.status.success() && ran.stderr.is_empty());
+    // What comes before the part may differ where nothing else runs, else only so that there is no less of it.
+    let source = "#include <pthread.h>\n#include <stdint.h>\n\
+         static volatile unsigned sink;\n\
+         static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;\n\
+         static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;\n\
+         static int there;\n\
+         static void *wait_forever(void *p) {\n\
+           pthread_mutex_lock(&mutex); there = 1; pthread_cond_signal(&changed);\n\
+           for (;;) pthread_cond_wait(&changed, &mutex); return p; }\n\
+         __attribute__((noinline)) void begin(void) { sink = 1; }\n\
+         __attribute__((noinline)) void end(void) { sink = 2; }\n\
+         int main(int argc, char **argv) { unsigned n = (uintptr_t)argv >> 4 & 0xffff;\n\
+           pthread_t t; pthread_mutex_lock(&mutex);\n\
+           if (argc > 1) { pthread_create(&t, 0, wait_forever, 0);\n\
+             while (!there) pthread_cond_wait(&changed, &mutex); }\n\
+           for (unsigned i = 0; i < n; i++) sink += i; begin(); end(); return 0; }\n";
+    build(&project, "--parts cc -O2 -pthread", source);
+    let (output, said) = stat(&project, "-n 9 --from begin --to end -- ./p");
+    assert!(output.status.success() && said.contains("equal in all runs"), "{said}");
+    let (output, said) = stat(&project, "-n 9 --from begin --to end -- ./p with-a-thread");
+    assert!(!output.status.success() || said.contains("runs differ"), "{said}");
+    assert!(output.status.success() || said.contains("two runs differ in what they do before the part"), "{said}");
+    let (output, said) = stat(&project, "-n 3 --pin --from begin --to end -- ./p with-a-thread");
+    assert!(output.status.success() && said.contains("equal in all runs"), "{said}");
+}
+
+#[test]
+fn seeds_of_hash_tables_are_pinned() {
+    let source = "#include <stdio.h>\n#include <sys/random.h>\n\
+        static volatile unsigned sink;\n\
+        int main(void) { unsigned char seed[13] = {0}; unsigned n = 0;\n\
+          for (int i = 0; i < 3; i++) { if (getrandom(seed, sizeof seed, 0) != sizeof seed) return 1;\n\
+            for (int j = 0; j < 13; j++) n += seed[j] << j % 4; }\n\
+          for (unsigned i = 0; i < n; i++) sink += i; return 0; }\n";
+    for options in ["cc -O2", "cc -O2 -static"] {
+        let project = Project::new(&[]);
+        build(&project, options, source);
+        let (output, said) = stat(&project, "-n 4 --event instructions --pin -- ./p");
+        assert!(output.status.success() && said.contains("equal in all runs"), "{said}");
+        let (output, said) = stat(&project, "-n 4 --event instructions -- ./p");
+        assert!(output.status.success() && said.contains("runs differ"), "{said}");
+    }
+}

@@ -1,5 +1,7 @@
 //! The folder for x86-64.
 
+#[cfg(all(feature = "runtime", not(any(feature = "shared-library", feature = "counters-alone"))))]
+pub mod breaks;
 #[cfg(feature = "runtime")]
 pub mod context;
 #[cfg(feature = "runtime")]

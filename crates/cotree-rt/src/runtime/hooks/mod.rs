@@ -17,6 +17,8 @@ pub mod interpose;
 #[cfg(not(feature = "shared-library"))]
 pub mod jump;
 #[cfg(not(feature = "shared-library"))]
+pub mod random;
+#[cfg(not(feature = "shared-library"))]
 pub mod raw;
 pub mod resume;
 #[cfg(not(feature = "shared-library"))]

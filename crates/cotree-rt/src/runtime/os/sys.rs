@@ -192,6 +192,13 @@ pub fn map_anonymous(len: usize) -> Result<*mut u8> {
     unsafe { map(ptr::null_mut(), len, READ_WRITE, flags, -1, 0) }
 }
 
+/// Changes what may be done with pages of ours.
+#[cfg(not(any(feature = "shared-library", feature = "counters-alone")))]
+pub fn protect(first: u64, length: u64, protection: c_int) -> Result<()> {
+    // SAFETY: the pages stay where they are.
+    unsafe { call(libc::SYS_mprotect, [first as usize, length as usize, protection as usize, 0, 0, 0]) }.map(drop)
+}
+
 /// Unmaps.
 ///
 /// # Safety

@@ -11,6 +11,8 @@ pub mod handlers;
 #[cfg(not(feature = "shared-library"))]
 pub mod jumps;
 #[cfg(not(feature = "shared-library"))]
+pub mod pinned;
+#[cfg(not(feature = "shared-library"))]
 pub mod quick;
 #[cfg(not(feature = "shared-library"))]
 mod sanitizers;
@@ -22,4 +24,6 @@ pub mod stop;
 mod this_unit;
 mod totals;
 pub mod units;
+#[cfg(not(any(feature = "shared-library", feature = "counters-alone")))]
+mod until;
 pub mod vm_children;

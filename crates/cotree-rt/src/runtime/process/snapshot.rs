@@ -3,6 +3,7 @@
 use super::units;
 use crate::arch::entries::entry;
 use crate::arch::registers::Caller;
+use crate::layout::Flags;
 use crate::runtime::file::naming::Path;
 use crate::runtime::file::{current, names};
 use crate::runtime::os::files;
@@ -12,6 +13,10 @@ use crate::runtime::os::sys::{self, Errno};
 use crate::runtime::process::counting;
 use crate::runtime::profile::copy;
 use crate::runtime::stack::walk::Top;
+#[cfg(not(feature = "shared-library"))]
+use crate::runtime::thread;
+#[cfg(feature = "shared-library")]
+use crate::runtime::unit;
 use core::ffi::{CStr, c_char, c_int};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -108,9 +113,23 @@ fn create_temporary(name: &Path, temporary: &mut Path) -> sys::Result<c_int> {
 }
 
 /// The counts begin here: the frames of this stack come to life without a call.
-unsafe extern "C" fn reset(caller: &Caller) {
+pub(super) unsafe extern "C" fn reset(caller: &Caller) {
     if current::active() {
         units::clear();
+        if has_other_threads() {
+            units::flag(Flags::RESET_AMONG_THREADS);
+        }
         counting::count_all(caller, -1);
     }
+}
+
+#[cfg(not(feature = "shared-library"))]
+fn has_other_threads() -> bool {
+    thread::others().next().is_some()
+}
+
+/// A library does not know who is there.
+#[cfg(feature = "shared-library")]
+fn has_other_threads() -> bool {
+    unit::threaded()
 }

@@ -10,8 +10,10 @@ use crate::runtime::os::say;
 use crate::runtime::process::this_unit::THIS;
 #[cfg(not(feature = "counters-alone"))]
 use crate::runtime::process::totals;
+#[cfg(not(any(feature = "shared-library", feature = "counters-alone")))]
+use crate::runtime::process::until;
 #[cfg(not(feature = "shared-library"))]
-use crate::runtime::process::{counting, dispositions, handlers, jumps, sanitizers, signals};
+use crate::runtime::process::{counting, dispositions, handlers, jumps, pinned, sanitizers, signals};
 use crate::runtime::process::{debugger, end, fork, units};
 use crate::runtime::profile::begin;
 #[cfg(not(feature = "shared-library"))]
@@ -89,6 +91,24 @@ unsafe fn start(environment: Environment) {
     debugger::start();
     end::register();
     join();
+    #[cfg(not(feature = "shared-library"))]
+    if !is_privileged() {
+        // SAFETY: the caller vouches.
+        let variable = |name| unsafe { variable(environment, name) };
+        if let Some(value) = variable(b"COTREE_PIN=") {
+            pinned::start(value);
+        }
+        #[cfg(not(feature = "counters-alone"))]
+        if let Some(value) = variable(b"COTREE_UNTIL=") {
+            until::start(value);
+        }
+    }
+}
+
+/// Whether the program runs with rights which its caller has not (set-user-ID, file capabilities).
+fn is_privileged() -> bool {
+    // SAFETY: reads the auxiliary vector.
+    unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
 }
 
 /// Tells lower floors what they call of higher ones.
@@ -137,16 +157,14 @@ fn join() {
 
 /// The pattern for file names: that of `COTREE_FILE`, or the one that was built in, or [`DEFAULT`].
 ///
-/// A program that runs with rights which its caller has not (set-user-ID, file capabilities) must not write where the
-/// caller says, be it by the environment or by the folder that it stands in. It writes only where an absolute pattern
-/// was built in, and nothing without one.
+/// A program that [`is_privileged`] must not write where the caller says, be it by the environment or by the folder that
+/// it stands in. It writes only where an absolute pattern was built in, and nothing without one.
 ///
 /// # Safety
 /// The environment must be one, or null.
 unsafe fn pattern(environment: Environment) -> Option<&'static [u8]> {
     let built_in = unit::file_pattern();
-    // SAFETY: reads the auxiliary vector.
-    if unsafe { libc::getauxval(libc::AT_SECURE) } != 0 {
+    if is_privileged() {
         return built_in.filter(|pattern| pattern.starts_with(b"/"));
     }
     // SAFETY: the caller vouches.
