@@ -5,6 +5,7 @@
 //! repository.
 
 mod bench;
+mod benches;
 mod browser;
 mod by_profile;
 mod cargo_steps;
@@ -154,6 +155,7 @@ fn test(args: &TestArgs) -> Result<bool> {
         coverage_of_workspace::add(&mut suite, &context);
         cpython::add(&mut suite, &context);
         pages::add(&mut suite, &context);
+        benches::add(&mut suite, &context);
     }
     real::add(&mut suite, &context);
     lto::add(&mut suite, &context);

@@ -79,6 +79,16 @@ pub fn iterators(workload: Workload) -> Package {
     }
 }
 
+/// Ours, whose benches are of two harnesses.
+pub fn harnesses() -> Package {
+    Package {
+        name: "harnesses",
+        executable: "harnesses",
+        source: workspace::program_file("harnesses"),
+        runs: Vec::new(),
+    }
+}
+
 /// Ours, with threads.
 pub fn threads(workload: Workload) -> Package {
     Package {

@@ -13,6 +13,7 @@ mod covered;
 mod edges;
 pub mod events;
 mod function;
+pub mod harness;
 pub mod hints;
 mod position;
 mod program;

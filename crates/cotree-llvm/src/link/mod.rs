@@ -12,6 +12,7 @@ mod built_module;
 mod call_queries;
 mod callers;
 mod compiled;
+mod harness;
 mod instrumented;
 mod job;
 mod joined;

@@ -1,6 +1,7 @@
 //! First stage: each module is parsed, gets the linker's verdicts on its symbols, and is turned into facts.
 
 use super::compiled::Marks;
+use super::harness;
 use super::job::{LinkJob, Setting};
 use super::linkage::{self, SymbolVerdict, Verdict};
 use crate::child::refuse_damaged;
@@ -117,6 +118,7 @@ impl<'a> PreparedUnit<'a> {
                 emit::split_coroutines(&mut module, &target)?;
             }
             linkage::apply(&mut module, &verdicts(input, &referenced));
+            harness::keep_apart(&module);
             let name = mapped_name(&input.name, &module, &temporary);
             let mut prepared = Prepared::new(module, &job.options, &defined)?;
             prepared.extracted.facts.name = name;

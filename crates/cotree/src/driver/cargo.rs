@@ -3,7 +3,7 @@
 use super::cargo_line::{Line, current_folder};
 use super::cargo_verbs::Verb;
 use super::cargo_workspace::Workspace;
-use super::{Error, cargo_build, coverage, pgo, weights};
+use super::{Error, bench, cargo_build, coverage, pgo, weights};
 use crate::{coded, progress};
 use cotree_options::BuildOptions;
 use std::ffi::OsString;
@@ -33,6 +33,9 @@ pub fn run(mut options: BuildOptions, arguments: Vec<OsString>) -> miette::Resul
     }
     if line.kind == Verb::Coverage {
         return coverage::run(&options, &line);
+    }
+    if line.kind == Verb::Bench {
+        return bench::run(options, &line);
     }
     Ok(cargo_build::build(options, &line)?)
 }

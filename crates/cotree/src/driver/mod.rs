@@ -6,6 +6,7 @@
 //! there to the [`worker`] that the plugin starts.
 
 mod archives;
+mod bench;
 pub mod binutils;
 pub mod cargo;
 mod cargo_build;
@@ -13,6 +14,7 @@ pub mod cargo_completed;
 mod cargo_config;
 pub mod cargo_host_tests;
 mod cargo_line;
+mod cargo_options;
 mod cargo_verbs;
 mod cargo_workspace;
 pub mod clang;

@@ -2,6 +2,7 @@
 
 mod affine;
 mod attacks;
+mod bench;
 mod callers;
 mod calls;
 mod cargo_verbs;

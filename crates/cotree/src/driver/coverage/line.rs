@@ -1,8 +1,8 @@
 //! The command line of `cargo cotree coverage`, which is that of cargo-llvm-cov: a verb, options of the build, and
 //! options of what is shown of it, in any order. What is neither ours nor an option of `cotree coverage` is for cargo.
 
-use super::cargo_options::has_value;
 use crate::commands::coverage::CoverageArgs;
+use crate::driver::cargo_options::has_value;
 use clap::{Arg, Args, Command as ClapCommand};
 use miette::{Result, miette};
 use std::ffi::OsString;

@@ -5,7 +5,6 @@
 //! beside the profiles (by hard links): those that no test started count as well, and the next build, with other
 //! features perhaps, may replace them where they were.
 
-mod cargo_options;
 mod doc_tests;
 pub(super) mod line;
 mod packages;
@@ -19,9 +18,9 @@ pub use doc_tests::run as run_doc_test;
 use super::Error;
 use super::cargo_build;
 use super::cargo_line::Line;
+use super::cargo_options::options_of_builds;
 use super::cargo_verbs::Verb;
 use crate::lines;
-use cargo_options::options_of_builds;
 use cotree_options::BuildOptions;
 use line::{Asked, Runs, Step};
 use miette::{IntoDiagnostic, Result, WrapErr};
