@@ -13,7 +13,7 @@ use std::time::Instant;
 /// ways; one of `random_programs` is a whole program.
 const FURTHER: [(&str, &str, &str, &[&str]); 4] = [
     ("random_loops", "COTREE_SEEDS", "seeds", &["3..9", "9..15", "15..21"]),
-    ("random_programs", "COTREE_PROGRAMS", "seeds", &["200..700", "700..1200", "1200..1700", "1700..2200"]),
+    ("random_programs", "COTREE_PROGRAMS", "seeds", &["120..700", "700..1200", "1200..1700", "1700..2200"]),
     ("mcdc::random", "COTREE_DECISIONS", "decisions", &["200"]),
     ("what_a_killed_process_did_is_in_its_trace", "COTREE_KILLS", "kills", &["100"]),
 ];

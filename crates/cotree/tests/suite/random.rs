@@ -201,10 +201,10 @@ fn check_lines(project: &Project, name: &str, source: &str, coverage: bool) -> u
     compared.sum()
 }
 
-/// Seeds 0 to 199, unless the environment says `COTREE_PROGRAMS=1000..3000`.
+/// Seeds 0 to 119, unless the environment says `COTREE_PROGRAMS=1000..3000`.
 #[test]
 fn random_programs() {
-    let seeds = seeds("COTREE_PROGRAMS", 0..200);
+    let seeds = seeds("COTREE_PROGRAMS", 0..120);
     let (next, seen, failed) = (AtomicU64::new(seeds.start), Mutex::new(Vec::new()), Mutex::new(Vec::new()));
     let work = || {
         while let Some(seed) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|seed| seeds.contains(seed)) {
@@ -236,7 +236,7 @@ fn random_programs() {
         tallied.iter().sum::<usize>(),
         tallied.len()
     );
-    if seeds.count() >= 200 {
+    if seeds.count() >= 120 {
         let few = seen.len() / 40;
         assert!(
             sums.into_iter().chain([cxx, threads, tallied.len()]).all(|tried| tried >= few),

@@ -165,9 +165,9 @@ fn refuses_damaged_files(project: &Project, program: &Program, driver: &str, nam
     }
 }
 
-/// Seeds 0 to 11, unless the environment says `COTREE_BY_PROFILES=100..400`.
+/// Seeds 0 to 7, unless the environment says `COTREE_BY_PROFILES=100..400`.
 fn check_seeds(belongs: impl Fn(u64) -> bool) {
-    let seeds = seeds("COTREE_BY_PROFILES", 0..12);
+    let seeds = seeds("COTREE_BY_PROFILES", 0..8);
     let (programs, tried) = seeds
         .filter(|&seed| belongs(seed))
         .fold((0, 0), |(programs, tried), seed| (programs + 1, tried + check_program(seed)));
