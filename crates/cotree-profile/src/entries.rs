@@ -75,10 +75,10 @@ impl Entries {
         Ok(Self { unit, functions })
     }
 
-    /// What [`VARIABLE`] has to say so that a process counts from where the last function of `from` is entered, and ends
-    /// where the last one of `to` is entered after that, each after the one before it was entered. Without `from` it
-    /// counts from its start, and without `to` it goes on to its end. A name is a symbol, or a name of the source with
-    /// or without parameters.
+    /// What [`VARIABLE`] has to say so that a process counts from where the last function of `from` is entered, and
+    /// ends where the last one of `to` is entered after that, each after the one before it was entered. Without `from`
+    /// it counts from its start, and without `to` it goes on to its end. A name is a symbol, or a name of the source
+    /// with or without parameters.
     ///
     /// # Errors
     /// See [`EntryError`].

@@ -7,7 +7,8 @@ pub const CRITERION: [&str; 2] = [
     "<criterion::measurement::WallTime as criterion::measurement::Measurement>::end",
 ];
 
-/// The function of divan's in which threads wait for each other before an iteration and behind it. It is never inlined.
+/// The function of divan's in which threads wait for each other before an iteration and behind it. It is never
+/// inlined.
 pub const DIVAN: &str = "divan::benchmark::BenchContext::sample_recorder::{{closure}}::{{closure}}::sync_impl";
 
 /// What asks the clock, as names of newer and of older compilers have it: an iteration of divan's begins where that is

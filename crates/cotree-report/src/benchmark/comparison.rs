@@ -115,8 +115,8 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Compares. The kinds that are asked for, instructions if none is, must not rise by more than `total`, and functions
-    /// not by more than `of_function`. Functions are not compared if other events of theirs were counted.
+    /// Compares. The kinds that are asked for, instructions if none is, must not rise by more than `total`, and
+    /// functions not by more than `of_function`. Functions are not compared if other events of theirs were counted.
     #[must_use]
     pub fn new(
         before: &Recorded,

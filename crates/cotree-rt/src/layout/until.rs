@@ -1,13 +1,13 @@
 //! How a process is told what part of its run to count: the environment variable `COTREE_UNTIL`.
 //!
-//! Its value is `UNIT:FUNCTIONS` or `UNIT:FUNCTIONS;FUNCTIONS`, all in hexadecimal: the id of an executable, and
+//! The value is `UNIT:FUNCTIONS` or `UNIT:FUNCTIONS;FUNCTIONS`, all in hexadecimal: the id of an executable, and
 //! addresses of functions in it, as they were linked, separated by commas. The process ends where the last of all
-//! functions is entered, after the one before it was entered, and so on. All that ran is accounted for, as at a call of
-//! `_exit` in that place. With a semicolon, counts begin where the last function before it is entered, as at a call of
-//! `cotree_reset`; without functions behind it, the process ends as ever.
+//! functions is entered, after the one before it was entered, and so on. All that ran is accounted for, as at a call
+//! of `_exit` in that place. With a semicolon, counts begin where the last function before it is entered, as at a call
+//! of `cotree_reset`; without functions behind it, the process ends as ever.
 //!
-//! Other executables do not heed the variable, nor do those without the part of the runtime for it, and programs that run
-//! with rights which their caller has not.
+//! Other executables do not heed the variable, nor do those without the part of the runtime for it, and programs that
+//! run with rights which their caller has not.
 
 /// The status of a process that has ended so.
 pub const STATUS: i32 = 86;

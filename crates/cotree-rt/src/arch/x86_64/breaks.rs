@@ -18,9 +18,9 @@ pub fn call_from(address: u64) -> Option<Bytes> {
     Some([0xE8, first, second, third, fourth])
 }
 
-/// `entered_stub!(entered)`: where a call in the place of a function's first instructions leads. It calls `entered` with
-/// a pointer to the [`Caller`](super::registers::Caller) of that function and the function's address, and goes on at
-/// the address that it gives with all registers but r11 as they were: no function gets arguments there. The runtime
+/// `entered_stub!(entered)`: where a call in the place of a function's first instructions leads. It calls `entered`
+/// with a pointer to the [`Caller`](super::registers::Caller) of that function and the function's address, and goes on
+/// at the address that it gives with all registers but r11 as they were: no function gets arguments there. The runtime
 /// uses no vector registers wider than these.
 macro_rules! entered_stub {
     ($entered:path) => {

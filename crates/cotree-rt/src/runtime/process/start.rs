@@ -157,8 +157,8 @@ fn join() {
 
 /// The pattern for file names: that of `COTREE_FILE`, or the one that was built in, or [`DEFAULT`].
 ///
-/// A program that [`is_privileged`] must not write where the caller says, be it by the environment or by the folder that
-/// it stands in. It writes only where an absolute pattern was built in, and nothing without one.
+/// A program that [`is_privileged`] must not write where the caller says, be it by the environment or by the folder
+/// that it stands in. It writes only where an absolute pattern was built in, and nothing without one.
 ///
 /// # Safety
 /// The environment must be one, or null.

@@ -1,5 +1,5 @@
-//! The part of a run that is counted, where the run asks for a part ([`crate::layout::until`]): it begins and ends where
-//! functions are entered, and is known exactly.
+//! The part of a run that is counted, where the run asks for a part ([`crate::layout::until`]): it begins and ends
+//! where functions are entered, and is known exactly.
 //!
 //! The first instructions of a function make place for a call of ours. When it has come, the function gets them back
 //! and goes on, or the process ends.

@@ -68,8 +68,9 @@ pub struct Runs {
 /// A run that went as it should.
 struct Counted {
     run: Run,
-    /// Its profile in full, and as it was written.
+    /// The profile in full.
     recovered: Vec<Recovery>,
+    /// The profile as it was written.
     profile: ProfileFile,
 }
 
@@ -85,8 +86,8 @@ pub struct Badly {
 }
 
 /// Runs a command some times, or until it goes wrong. Of a part, a process counts that alone. Where it can't do so
-/// exactly, since there are other threads when the part begins, each time is two runs: one to the part's beginning, and
-/// one to its end, of which the difference is the part.
+/// exactly, since there are other threads when the part begins, each time is two runs: one to the part's beginning,
+/// and one to its end, of which the difference is the part.
 pub fn measure(command: impl Fn() -> Command, plan: &Plan, part: Option<&Part>) -> Result<Result<Runs, Badly>> {
     let mut runner = Runner { command, plan, input: Input::new() };
     let mut runs = Runs::default();

@@ -32,8 +32,8 @@ pub struct StatArgs {
     /// The benchmark's name in baselines and reports [default: the command line, the program without its folder]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// Measure from where this function is first entered; of several, separated by `;`, from where they were entered one
-    /// after another
+    /// Measure from where this function is first entered; of several, separated by `;`, from where they were entered
+    /// one after another
     #[arg(long, value_name = "FUNCTION", value_delimiter = ';')]
     from: Vec<String>,
     /// Measure to where this function is first entered after that; of several, separated by `;`, to where they were

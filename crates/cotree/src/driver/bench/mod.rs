@@ -1,8 +1,7 @@
 //! `cargo cotree bench`: builds benchmarks with exact counters, and holds what each of them does against a baseline.
 //!
-//! A benchmark runs once, in a process of its own, and what the harness does and what prepares the benchmark is taken
-//! off: one process ends where the harness begins to take the time, another one where it ends to. Both are exact, and so
-//! is the difference, threads included.
+//! A benchmark runs once, in a process of its own, which counts from where the harness begins to take the time to
+//! where it ends to: neither the harness nor what prepares the benchmark is in the numbers.
 
 mod harness;
 mod line;
