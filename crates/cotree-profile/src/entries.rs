@@ -19,8 +19,25 @@ pub const VARIABLE: &str = "COTREE_UNTIL";
 #[derive(Debug)]
 pub struct Entries {
     unit: UnitId,
-    /// Address, and the names that the linker knows.
-    functions: BTreeMap<u64, Vec<String>>,
+    /// By address, names as the linker and as the source has them.
+    functions: BTreeMap<u64, Vec<Name>>,
+}
+
+/// A name of a function.
+#[derive(Debug)]
+struct Name {
+    symbol: String,
+    source: String,
+}
+
+impl Name {
+    fn new(symbol: &str) -> Self {
+        Self { symbol: symbol.to_owned(), source: demangle(symbol) }
+    }
+
+    fn is(&self, name: &str) -> bool {
+        self.symbol == name || self.source == name || without_parameters(&self.source) == name
+    }
 }
 
 /// Why a process can't be told to end at a function.
@@ -62,13 +79,13 @@ impl Entries {
     pub fn of(path: &Path) -> Result<Self, BinaryError> {
         let unit = BinaryFile::unit_of(path)?;
         let functions = with_linked(path, |elf| {
-            let mut functions: BTreeMap<u64, Vec<String>> = BTreeMap::new();
+            let mut functions: BTreeMap<u64, Vec<Name>> = BTreeMap::new();
             for symbol in elf.symbols().chain(elf.dynamic_symbols()) {
                 if !symbol.is_definition() || symbol.kind() != SymbolKind::Text {
                     continue;
                 }
                 let name = symbol.name().map_err(|error| damaged(path, error))?;
-                functions.entry(symbol.address()).or_default().push(name.to_owned());
+                functions.entry(symbol.address()).or_default().push(Name::new(name));
             }
             Ok::<_, BinaryError>(functions)
         })?;
@@ -100,7 +117,7 @@ impl Entries {
     /// Does the name of any function have this part?
     #[must_use]
     pub fn mention(&self, part: &str) -> bool {
-        self.functions.values().flatten().any(|symbol| demangle(symbol).contains(part))
+        self.functions.values().flatten().any(|name| name.source.contains(part))
     }
 
     /// Is there a function of this name?
@@ -111,15 +128,11 @@ impl Entries {
 
     /// Where the function of a name begins.
     fn address(&self, name: &str) -> Result<u64, EntryError> {
-        let named = |symbol: &String| {
-            let source = demangle(symbol);
-            symbol == name || source == name || without_parameters(&source) == name
-        };
-        let mut found = self.functions.iter().filter(|(_, symbols)| symbols.iter().any(named));
-        let Some((&address, symbols)) = found.next() else { return Err(EntryError::None { name: name.to_owned() }) };
-        let others: Vec<_> = found.take(4).map(|(_, symbols)| demangle(&symbols[0])).collect();
+        let mut found = self.functions.iter().filter(|(_, names)| names.iter().any(|known| known.is(name)));
+        let Some((&address, names)) = found.next() else { return Err(EntryError::None { name: name.to_owned() }) };
+        let others: Vec<_> = found.take(4).map(|(_, names)| names[0].source.clone()).collect();
         if !others.is_empty() {
-            let all = std::iter::once(demangle(&symbols[0])).chain(others).collect();
+            let all = std::iter::once(names[0].source.clone()).chain(others).collect();
             return Err(EntryError::Several { name: name.to_owned(), all });
         }
         match self.functions.range(address + 1..address + until::SMALLEST).next() {
@@ -165,7 +178,7 @@ mod tests {
             (0x2000, vec!["cotree_rt_entered"]),
         ];
         let functions =
-            functions.into_iter().map(|(at, names)| (at, names.into_iter().map(str::to_owned).collect())).collect();
+            functions.into_iter().map(|(at, names)| (at, names.into_iter().map(Name::new).collect())).collect();
         let mut entries = Entries { unit: UnitId([0xAB; 16]), functions };
         let id = "ab".repeat(16);
         let order = entries.part(&["main", "a::b"], &["alias"]).unwrap_err();

@@ -26,7 +26,7 @@ pub mod linker;
 mod mcdc;
 pub mod pgo;
 mod response_file;
-mod search;
+pub mod search;
 mod unpack;
 pub mod weights;
 pub mod worker;

@@ -8,7 +8,7 @@ pub mod measure;
 pub mod tell;
 
 use super::into_report;
-use crate::driver;
+use crate::driver::{self, search::in_path};
 use crate::lines;
 use clap::Args;
 use cotree_profile::atomic::{self, Over};
@@ -21,7 +21,7 @@ use gate::Gate;
 use measure::{Badly, Part, input_is_read_anew, measure};
 use miette::{Result, miette};
 use std::borrow::Cow;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use tell::{Told, annotate};
@@ -112,20 +112,11 @@ fn part(args: &StatArgs) -> Result<Option<Part>> {
     if args.from.is_empty() && args.to.is_empty() {
         return Ok(None);
     }
-    let entries = Entries::of(&in_path(&args.command[0])).map_err(into_report)?;
+    let name = Path::new(&args.command[0]);
+    let program = in_path(name).unwrap_or_else(|| name.to_owned());
+    let entries = Entries::of(&program).map_err(into_report)?;
     let [from, to] = [&args.from, &args.to].map(|names| names.iter().map(String::as_str).collect::<Vec<_>>());
     Part::between(&entries, &from, &to).map_err(|error| miette!("{error}"))
-}
-
-/// Where a command's program is.
-fn in_path(program: &OsStr) -> PathBuf {
-    let path = Path::new(program);
-    if path.components().count() > 1 {
-        return path.to_owned();
-    }
-    let folders = std::env::var_os("PATH").unwrap_or_default();
-    let mut found = std::env::split_paths(&folders).map(|folder| folder.join(path));
-    found.find(|path| path.is_file()).unwrap_or_else(|| path.to_owned())
 }
 
 /// The benchmark's name.

@@ -13,7 +13,6 @@ use super::{Error, cargo_build};
 use crate::commands::stat::gate::{Format, pin_addresses};
 use crate::commands::stat::measure::{Badly, Part, Plan, Runs, measure};
 use crate::commands::stat::tell::{Told, annotate, write_summary};
-
 use crate::{coded, lines, progress};
 use clap::Parser;
 use cotree_core::method::Method;
