@@ -237,7 +237,8 @@ impl LinkOptions {
             spanning_tree: self.spanning_tree(),
             affine: self.affine(),
             promote: self.promotes(),
-            interprocedural_flow: self.asked.interprocedural_flow.unwrap_or(true),
+            // A process may end at a call before the function is entered: then calls do not tell entries.
+            interprocedural_flow: self.asked.interprocedural_flow.unwrap_or(true) && self.asked.parts != Some(true),
             paths: self.paths(),
             ipath: self.ipath(),
             events: self.events(),

@@ -107,6 +107,8 @@ pub struct BuildOptions {
     #[arg(long, value_enum, value_name = "HOW", hide_possible_values = true)]
     pub threads: Option<Threads>,
     /// Let a run count a part of what it does (`cotree stat --from`, `--to`)
+    ///
+    /// Each function is counted by itself, as with --interprocedural-flow off.
     #[arg(long, value_parser = switch(), value_name = "on|off", num_args = 0..=1, require_equals = true,
         default_missing_value = "on", hide_short_help = true)]
     pub parts: Option<bool>,

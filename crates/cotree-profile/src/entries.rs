@@ -6,7 +6,7 @@ use crate::source_names::demangle;
 use cotree_rt::layout::until;
 use object::SymbolKind;
 use object::read::{Object, ObjectSymbol};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// The status of a process that has ended where it was told to.
@@ -21,6 +21,8 @@ pub struct Entries {
     unit: UnitId,
     /// By address, names as the linker and as the source has them.
     functions: BTreeMap<u64, Vec<Name>>,
+    /// Those that are inlined somewhere, as far as debug information says so.
+    inlined: BTreeSet<String>,
 }
 
 /// A name of a function.
@@ -52,6 +54,12 @@ pub enum EntryError {
         /// What was asked for.
         name: String,
     },
+    /// It is inlined, too: nothing is entered there.
+    #[error("the function '{name}' is inlined in places, where it is not entered: keep it from that (noinline)")]
+    Inlined {
+        /// What was asked for.
+        name: String,
+    },
     /// Several have it.
     #[error("several functions of the program are called '{name}': {}; give all of the name", .all.join(", "))]
     Several {
@@ -77,7 +85,9 @@ impl Entries {
     /// # Errors
     /// If it can't be read, or was not built with cotree.
     pub fn of(path: &Path) -> Result<Self, BinaryError> {
-        let unit = BinaryFile::unit_of(path)?;
+        let binary = BinaryFile::open(path)?;
+        let functions = binary.map().program.functions();
+        let inlined = functions.flat_map(|(_, function)| &function.inlined).map(|copy| copy.symbol.clone()).collect();
         let functions = with_linked(path, |elf| {
             let mut functions: BTreeMap<u64, Vec<Name>> = BTreeMap::new();
             for symbol in elf.symbols().chain(elf.dynamic_symbols()) {
@@ -89,7 +99,7 @@ impl Entries {
             }
             Ok::<_, BinaryError>(functions)
         })?;
-        Ok(Self { unit, functions })
+        Ok(Self { unit: binary.unit(), functions, inlined })
     }
 
     /// What [`VARIABLE`] has to say so that a process counts from where the last function of `from` is entered, and
@@ -135,10 +145,13 @@ impl Entries {
             let all = std::iter::once(names[0].source.clone()).chain(others).collect();
             return Err(EntryError::Several { name: name.to_owned(), all });
         }
-        match self.functions.range(address + 1..address + until::SMALLEST).next() {
-            Some(_) => Err(EntryError::Small { name: name.to_owned() }),
-            None => Ok(address),
+        if self.functions.range(address + 1..address + until::SMALLEST).next().is_some() {
+            return Err(EntryError::Small { name: name.to_owned() });
         }
+        if names.iter().any(|name| self.inlined.contains(&name.symbol)) {
+            return Err(EntryError::Inlined { name: name.to_owned() });
+        }
+        Ok(address)
     }
 }
 
@@ -175,11 +188,13 @@ mod tests {
             (0x1030, vec!["_ZN1a1cEv"]),
             (0x1040, vec!["tiny"]),
             (0x1044, vec!["next"]),
+            (0x1060, vec!["_ZN1a1dEi"]),
             (0x2000, vec!["cotree_rt_entered"]),
         ];
         let functions =
             functions.into_iter().map(|(at, names)| (at, names.into_iter().map(Name::new).collect())).collect();
-        let mut entries = Entries { unit: UnitId([0xAB; 16]), functions };
+        let inlined = BTreeSet::from(["_ZN1a1dEi".to_owned()]);
+        let mut entries = Entries { unit: UnitId([0xAB; 16]), functions, inlined };
         let id = "ab".repeat(16);
         let order = entries.part(&["main", "a::b"], &["alias"]).unwrap_err();
         assert_eq!(order.to_string(), EntryError::Order.to_string());
@@ -191,6 +206,7 @@ mod tests {
         assert!(matches!(to("a::c"), Err(EntryError::Several { .. })));
         assert!(matches!(to("a"), Err(EntryError::None { .. })));
         assert!(matches!(to("tiny"), Err(EntryError::Small { .. })));
+        assert!(matches!(to("a::d"), Err(EntryError::Inlined { .. })));
         entries.functions.remove(&0x2000);
         assert!(matches!(entries.part(&[], &["main"]), Err(EntryError::Wholes)));
         assert_eq!(without_parameters("f(int (*)(char)) const"), "f");

@@ -101,8 +101,11 @@ const SAME: &[Same] = &[
     Same {
         option: "parts",
         value: "",
-        with: |method| !method.is_none() && !method.has_counters_alone(),
-        _why: "their runtime has what it takes in any case",
+        with: |method| {
+            let is_of_events = matches!(method.family(), Family::Events(_));
+            !method.is_none() && !method.has_counters_alone() && !is_of_events
+        },
+        _why: "their runtime has what it takes in any case, and callers do not tell their counts",
     },
     Same {
         option: "trace-by",

@@ -415,6 +415,80 @@ fn a_part_between_two_functions_is_measured() {
     }
 }
 
+/// Loops that are under way where a part begins or ends, and functions that begin with one; `in_place` is inlined.
+const IN_LOOPS: &str = r#"#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static volatile unsigned sink;
+__attribute__((noinline)) void begin(unsigned n) { do sink += n; while (n-- % 9 > 3); }
+__attribute__((noinline)) void end(unsigned n) { for (; n > 90; n--) sink ^= n; }
+__attribute__((used)) void in_place(unsigned n) { sink += n; }
+__attribute__((noinline)) static void inner(unsigned turns, unsigned at) {
+  for (unsigned i = 0; i < turns; i++) {
+    if (i % 3 == 1) sink ^= 7;
+    if (i == at) begin(i);
+    if (i == at + 40) end(i);
+    sink += i;
+  }
+}
+int main(int argc, char **argv) {
+  unsigned at = atoi(argv[1]);
+  if (argc > 2 && fork() == 0) { inner(50, 0); _exit(0); }
+  if (argc > 2) wait(0);
+  for (unsigned j = 0; j < 5; j++) {
+    inner(200, j == 2 ? at : 1000);
+    for (unsigned k = 0; k < j; k++) sink += k;
+  }
+  in_place(at);
+  return 0;
+}
+"#;
+
+#[test]
+fn parts_may_begin_amid_loops() {
+    let project = Project::new(&[]);
+    for options in ["cc -O0", "cc -O1", "cc -O2", "cc -O3", "cc -O2 -static"] {
+        build(&project, &format!("--parts {options}"), IN_LOOPS);
+        let of = |part: &str, arguments: &str| {
+            let (output, said) =
+                stat(&project, &format!("-n 1 --format json -o r.json --force {part} -- ./p {arguments}"));
+            assert!(output.status.success(), "{options} {part}: {said}");
+            let told = json(&project, "r.json");
+            assert_eq!(told["exact"], true, "{options} {part}");
+            // The function at which the part begins is in it, and that at which it ends is not.
+            let has = |name: &str| told["functions"].get(name).is_some();
+            match part {
+                "--to begin" => assert!(!has("begin") && !has("end"), "{options}: {told}"),
+                "--from begin --to end" => assert!(has("begin") && !has("end"), "{options}: {told}"),
+                _ => assert!(has("begin") || part == "--from begin;end", "{options} {part}: {told}"),
+            }
+            told["totals"]["instructions"].as_u64().expect("an amount")
+        };
+        for at in ["0", "57"] {
+            // Each sum of a part that ends and one that begins there: ends are accounted for as at `_exit`.
+            let whole = of("", at);
+            assert_eq!(of("--to begin", at) + of("--from begin", at), whole, "{options} at {at}");
+            assert_eq!(of("--to begin;end", at) + of("--from begin;end", at), whole, "{options} at {at}");
+            assert_eq!(
+                of("--to begin", at) + of("--from begin --to end", at),
+                of("--to begin;end", at),
+                "{options} at {at}"
+            );
+        }
+        // Each process of the run counts its own part.
+        let (both, parent) = (of("--from begin --to end", "57 fork"), of("--from begin --to end", "57"));
+        assert_eq!(
+            both - parent,
+            of("--from begin --to end", "0 fork") - of("--from begin --to end", "0"),
+            "{options}"
+        );
+        assert!(both > parent, "{options}");
+    }
+    build(&project, "--parts cc -O2", IN_LOOPS);
+    let refused = project.fails("stat --from in_place -- ./p 0");
+    assert!(refused.contains("the function 'in_place' is inlined in places"), "{refused}");
+}
+
 #[test]
 fn a_part_that_cannot_be_told_is_refused() {
     let project = Project::new(&[("sh", "#!/bin/sh\n./p 1 1\n")]);
