@@ -55,6 +55,7 @@ mod killed_children;
 #[path = "../lines/mod.rs"]
 mod lines;
 
+mod libraries;
 mod lto;
 mod mcdc;
 mod methods;
