@@ -15,6 +15,9 @@ pub const STATUS: i32 = until::STATUS;
 /// The variable that tells it.
 pub const VARIABLE: &str = "COTREE_UNTIL";
 
+/// A value of [`VARIABLE`] that no executable heeds: it has the id of none.
+pub const WHOLE: &str = "0:0";
+
 /// The functions of an executable that was built with cotree, those of other compilers included.
 #[derive(Debug)]
 pub struct Entries {

@@ -1,10 +1,10 @@
 //! How a process is told what part of its run to count: the environment variable `COTREE_UNTIL`.
 //!
 //! The value is `UNIT:FUNCTIONS` or `UNIT:FUNCTIONS;FUNCTIONS`, all in hexadecimal: the id of an executable, and
-//! addresses of functions in it, as they were linked, separated by commas. The process ends where the last of all
-//! functions is entered, after the one before it was entered, and so on. All that ran is accounted for, as at a call
-//! of `_exit` in that place. With a semicolon, counts begin where the last function before it is entered, as at a call
-//! of `cotree_reset`; without functions behind it, the process ends as ever.
+//! addresses of functions in it, as they were linked, separated by commas; zeros in front of them do not matter. The
+//! process ends where the last of all functions is entered, after the one before it was entered, and so on. All that
+//! ran is accounted for, as at a call of `_exit` in that place. With a semicolon, counts begin where the last function
+//! before it is entered, as at a call of `cotree_reset`; without functions behind it, the process ends as ever.
 //!
 //! Other executables do not heed the variable, nor do those without the part of the runtime for it, and programs that
 //! run with rights which their caller has not.
@@ -82,6 +82,7 @@ mod tests {
         assert_eq!((until.count, until.begin, until.ends), (3, 2, true));
         let until = read(":1;").expect("a value");
         assert_eq!((until.count, until.begin, until.ends), (1, 1, false));
+        assert_eq!(Until::parse(b"0000000000000000000000000000000000002:01"), Until::parse(b"2:1"));
         for bad in ["", ":", ":x", ":1,", ":1,,2", ":1 ", ":1:2", ":1,2,3,4,5,6,7,8,9", ":;1", ":1,;2"] {
             assert_eq!(read(bad), None, "{bad}");
         }

@@ -4,7 +4,7 @@ use crate::commands::into_report;
 use crate::commands::profiled_run::{ProfiledRun, signal_of};
 use cotree_core::facts::events::EventKind;
 use cotree_profile::counts::UnitCounts;
-use cotree_profile::entries::{Entries, EntryError, STATUS, VARIABLE};
+use cotree_profile::entries::{Entries, EntryError, STATUS, VARIABLE, WHOLE};
 use cotree_profile::file::ProfileFile;
 use cotree_profile::recover::{Recovery, recover_remaining};
 use cotree_report::benchmark::Run;
@@ -35,7 +35,9 @@ pub struct Part {
     /// What has it end where the part begins, if it does not begin with the process.
     before: Option<String>,
     /// What has it end where the part ends, if it does not end with the process.
-    through: Option<String>,
+    through: String,
+    /// Whether the part ends before the process does.
+    ends: bool,
 }
 
 impl Part {
@@ -48,9 +50,17 @@ impl Part {
         if from.is_empty() && to.is_empty() {
             return Ok(None);
         }
-        let until = |names: &[&str]| (!names.is_empty()).then(|| entries.part(&[], names)).transpose();
-        let through = if to.is_empty() { None } else { until(&[from, to].concat())? };
-        Ok(Some(Self { alone: entries.part(from, to)?, before: until(from)?, through }))
+        let ends = !to.is_empty();
+        let through = if ends { entries.part(&[], &[from, to].concat())? } else { WHOLE.to_owned() };
+        let before = if from.is_empty() { None } else { Some(entries.part(&[], from)?) };
+        let mut part = Self { alone: entries.part(from, to)?, before, through, ends };
+        // The environment lies above the stack: its size is part of all addresses there.
+        let values = || [&part.alone, &part.through].into_iter().chain(&part.before);
+        let size = values().map(String::len).max().unwrap_or(0);
+        let padded = |value: &String| format!("{value:0>size$}");
+        (part.alone, part.through) = (padded(&part.alone), padded(&part.through));
+        part.before = part.before.as_ref().map(padded);
+        Ok(Some(part))
     }
 }
 
@@ -95,7 +105,7 @@ pub fn measure(command: impl Fn() -> Command, plan: &Plan, part: Option<&Part>) 
     let mut by_difference = None;
     for number in 0..plan.count {
         if by_difference.is_none() {
-            let (value, ends) = part.map_or((None, false), |part| (Some(&*part.alone), part.through.is_some()));
+            let (value, ends) = part.map_or((None, false), |part| (Some(&*part.alone), part.ends));
             let profile = match runner.run(number, value, ends)? {
                 Ok(profile) => profile,
                 Err(badly) => return Ok(Err(badly)),
@@ -107,14 +117,14 @@ pub fn measure(command: impl Fn() -> Command, plan: &Plan, part: Option<&Part>) 
             }
             let (run, recovered) = runner.costs(&profile)?;
             let inexact = part.filter(|_| !run.exact);
-            by_difference = inexact.and_then(|part| Some((part.before.as_deref()?, part.through.as_deref())));
+            by_difference = inexact.and_then(|part| Some((part, part.before.as_deref()?)));
             if by_difference.is_none() {
                 first.get_or_insert_with(|| (counts, run.clone()));
                 runs.add(Counted { run, recovered, profile });
             }
         }
-        if let Some((before, through)) = by_difference {
-            match runner.difference(number, before, through)? {
+        if let Some((part, before)) = by_difference {
+            match runner.difference(number, before, part)? {
                 Ok(counted) => runs.add(counted),
                 Err(badly) => return Ok(Err(badly)),
             }
@@ -148,12 +158,12 @@ impl<C: Fn() -> Command> Runner<'_, C> {
 
     /// Runs it to where a part begins, and to where it ends or to its own end: gives the costs of the part, and the
     /// profile of the second run.
-    fn difference(&mut self, number: usize, before: &str, through: Option<&str>) -> Result<Result<Counted, Badly>> {
+    fn difference(&mut self, number: usize, before: &str, part: &Part) -> Result<Result<Counted, Badly>> {
         let before = match self.run(number, Some(before), true)? {
             Ok(profile) => self.costs(&profile)?.0,
             Err(badly) => return Ok(Err(badly)),
         };
-        let profile = match self.run(number, through, through.is_some())? {
+        let profile = match self.run(number, Some(&part.through), part.ends)? {
             Ok(profile) => profile,
             Err(badly) => return Ok(Err(badly)),
         };
