@@ -4,7 +4,7 @@ use crate::shape::{declared, name};
 use crate::travel::{PREFIX, variable};
 
 /// Environment variables that are no options of builds.
-pub(crate) const VARIABLES: [(&str, &str); 12] = [
+pub(crate) const VARIABLES: [(&str, &str); 13] = [
     ("COTREE_FILE", "where a profiled program writes its profile: `%n` program, `%p` process, `%h` host, `%m` build"),
     ("COTREE_TEST", "the name of the test that a profiled program runs in; its profile keeps it"),
     (
@@ -12,6 +12,10 @@ pub(crate) const VARIABLES: [(&str, &str); 12] = [
         "1: `getrandom` gives a profiled program fixed numbers, so that its hash tables are the same each time",
     ),
     ("COTREE_UNTIL", "the functions of a profiled program from where to where it counts (docs/formats.md)"),
+    (
+        "COTREE_SAVE_BASELINE",
+        "the file in which `cotree stat` and `cargo cotree bench` record benchmarks (`cotree bisect` sets it)",
+    ),
     ("COTREE_CC", "the clang that `cotree cc` runs, in place of the newest one in PATH"),
     ("COTREE_CXX", "the clang++ that `cotree c++` runs"),
     ("COTREE_LD", "the linker that cotree runs"),

@@ -67,6 +67,10 @@ enum Command {
     ///
     /// A gate for CI: see docs/bench-in-ci.md.
     Stat(commands::stat::StatArgs),
+    /// Find the commit that made a benchmark dearer
+    ///
+    /// By exact counts of `cotree stat` or `cargo cotree bench`: see docs/bench-in-ci.md.
+    Bisect(commands::bisect::BisectArgs),
     /// Debug with gdb: stop at a chosen event, the same one in each run
     Gdb(commands::gdb::GdbArgs),
     /// Show a profile at a glance: totals, hot code, what never ran
@@ -280,6 +284,7 @@ pub fn run(mut arguments: Vec<OsString>) -> miette::Result<ExitCode> {
         Command::CmakeToolchain => cmake_toolchain()?,
         Command::Run(args) => commands::run::run(&args)?,
         Command::Stat(args) => commands::stat::run(&args)?,
+        Command::Bisect(args) => commands::bisect::run(&args)?,
         Command::Gdb(args) => commands::gdb::run(&args)?,
         Command::Report(args) => done(commands::report::run(&args))?,
         Command::Annotate(args) => done(commands::annotate::run(&args))?,
@@ -326,7 +331,7 @@ fn named_options(matches: &ArgMatches) -> Vec<String> {
 /// The help of `-h`: what most people need, on one screen.
 fn on_one_screen(mut command: clap::Command) -> clap::Command {
     /// Commands that are for build systems, or for few.
-    const RARE: [&str; 12] = [
+    const RARE: [&str; 13] = [
         "ld",
         "ar",
         "nm",
@@ -339,6 +344,7 @@ fn on_one_screen(mut command: clap::Command) -> clap::Command {
         "gdb",
         "plan",
         "explain",
+        "bisect",
     ];
     for name in RARE {
         command = command.mut_subcommand(name, |subcommand| subcommand.hide(true));

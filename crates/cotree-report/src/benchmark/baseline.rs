@@ -112,6 +112,22 @@ impl Recorded {
         self.functions.get(name).copied().unwrap_or(left_out)
     }
 
+    /// What was recorded, as if it had just been measured, to be held against another record. Functions that only the
+    /// other one has may have had what is left out here.
+    #[must_use]
+    pub fn measured_beside(&self, name: &str, other: &Self) -> Measured {
+        let names = self.functions.keys().chain(other.functions.keys());
+        Measured {
+            name: name.to_owned(),
+            runs: 1,
+            builds: self.builds.clone(),
+            totals: self.totals.clone(),
+            of_functions: self.of_functions.clone(),
+            functions: names.map(|name| (name.clone(), self.function(name))).collect(),
+            exact: true,
+        }
+    }
+
     /// Why amounts of another build can't be held against these: one sentence for each thing that differs.
     #[must_use]
     pub fn differences(&self, measured: &Measured) -> Vec<String> {

@@ -2,7 +2,7 @@
 
 use super::report::Report;
 use super::text::{shown_amount, shown_change};
-use super::{Amount, UnitBuild, Verdict};
+use super::{Amount, Comparison, UnitBuild, Verdict};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -56,18 +56,20 @@ struct Document<'a> {
     changes: Option<Value>,
 }
 
+/// What has changed, as an object.
+pub(super) fn changes(comparison: &Comparison) -> Value {
+    let change = |name: &str, before: Amount, now: Amount, verdict: Option<Verdict>| json!({ "name": name, "before": before, "now": now, "above": verdict.map(|v| v == Verdict::Above) });
+    let kinds = comparison.kinds.iter().map(|kind| change(kind.kind, kind.before, kind.now, kind.verdict));
+    let functions = comparison
+        .functions
+        .iter()
+        .map(|function| change(&function.name, function.before, function.now, function.verdict));
+    json!({ "totals": kinds.collect::<Vec<_>>(), "functions": functions.collect::<Vec<_>>() })
+}
+
 fn document(report: Report<'_>) -> Document<'_> {
     let Report { measured, comparison, refused } = report;
-    let changes = comparison.map(|comparison| {
-        let change = |name: &str, before: Amount, now: Amount, verdict: Option<Verdict>| {
-            json!({ "name": name, "before": before, "now": now, "above": verdict.map(|v| v == Verdict::Above) })
-        };
-        let kinds = comparison.kinds.iter().map(|kind| change(kind.kind, kind.before, kind.now, kind.verdict));
-        let functions = comparison.functions.iter().map(|function| {
-            change(&function.name, function.before, function.now, function.verdict)
-        });
-        json!({ "totals": kinds.collect::<Vec<_>>(), "functions": functions.collect::<Vec<_>>() })
-    });
+    let changes = comparison.map(changes);
     Document {
         schema: JSON,
         name: &measured.name,

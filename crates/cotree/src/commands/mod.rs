@@ -1,6 +1,7 @@
 //! The subcommands that drive no other tool: each has a struct of arguments and a `run` function.
 
 pub mod annotate;
+pub mod bisect;
 mod browser;
 pub mod cfg;
 pub mod completions;

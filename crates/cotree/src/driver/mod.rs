@@ -27,7 +27,7 @@ mod mcdc;
 pub mod pgo;
 mod response_file;
 pub mod search;
-mod unpack;
+pub mod unpack;
 pub mod weights;
 pub mod worker;
 

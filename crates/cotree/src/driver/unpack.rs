@@ -150,7 +150,8 @@ pub fn is_private(folder: &Path) -> bool {
     data.is_ok_and(|data| data.is_dir() && data.mode() & 0o022 == 0 && own.is_ok_and(|own| own.uid() == data.uid()))
 }
 
-fn key(cotree: &Path) -> String {
+/// A name for what this executable makes: another one has another.
+pub fn key(cotree: &Path) -> String {
     let mut hasher = DefaultHasher::new();
     (FILES, cotree).hash(&mut hasher);
     format!("{}-{:016x}", env!("CARGO_PKG_VERSION"), hasher.finish())

@@ -3,6 +3,7 @@
 mod affine;
 mod attacks;
 mod bench;
+mod bisect;
 mod callers;
 mod calls;
 mod cargo_verbs;

@@ -67,6 +67,12 @@ pub struct Gate {
     pub output: Output,
 }
 
+/// The status of commands that an interrupt has ended, as shells have it.
+pub const INTERRUPTED: u8 = 128 + 2;
+
+/// The variable that names a file for `--save-baseline`, of whatever a command runs.
+pub const SAVE_BASELINE: &str = "COTREE_SAVE_BASELINE";
+
 /// Baselines are small.
 const LARGEST_BASELINE: u64 = 64 << 20;
 
@@ -74,10 +80,11 @@ impl Gate {
     /// Refuses what would be noticed only after the runs, pins what is to be pinned, and reads the baseline. `further`
     /// are files that are written besides.
     pub fn open(&self, further: &[&Path]) -> Result<Option<Baseline>> {
-        if let Some(path) = &self.save_baseline {
+        let saved = self.saved_baseline();
+        if let Some(path) = &saved {
             self.baseline_to_extend(path)?;
         }
-        let own = self.save_baseline.iter().chain(&self.output.output).map(PathBuf::as_path);
+        let own = saved.iter().chain(&self.output.output).map(PathBuf::as_path);
         let outputs: Vec<&Path> = further.iter().copied().chain(own).collect();
         for (number, path) in outputs.iter().enumerate() {
             if outputs[..number].contains(path) {
@@ -93,6 +100,12 @@ impl Gate {
             pin_addresses()?;
         }
         Ok(before)
+    }
+
+    /// The file that benchmarks are recorded in, if any.
+    pub fn saved_baseline(&self) -> Option<PathBuf> {
+        let variable = || std::env::var_os(SAVE_BASELINE).filter(|path| !path.is_empty()).map(PathBuf::from);
+        self.save_baseline.clone().or_else(variable)
     }
 
     /// What is run.
@@ -164,7 +177,8 @@ pub fn pin_addresses() -> Result<()> {
     set.map(drop).wrap_err("cannot turn the randomisation of addresses off")
 }
 
-fn read_baseline(path: &Path) -> Result<Baseline> {
+/// Reads a baseline.
+pub fn read_baseline(path: &Path) -> Result<Baseline> {
     let failed = || format!("cannot read the baseline {}", path.display());
     let text = regular::read_text(path, LARGEST_BASELINE).into_diagnostic().wrap_err_with(failed)?;
     Baseline::read(&text).map_err(|error| miette!("{}: {error}", failed()))

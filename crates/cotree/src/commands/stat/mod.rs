@@ -17,7 +17,7 @@ use cotree_profile::entries::Entries;
 use cotree_profile::merged;
 use cotree_report::benchmark::{self, Measured, Report};
 use cotree_report::shell::command_line;
-use gate::Gate;
+use gate::{Gate, INTERRUPTED};
 use measure::{Badly, Part, input_is_read_anew, measure};
 use miette::{Result, miette};
 use std::borrow::Cow;
@@ -49,9 +49,6 @@ pub struct StatArgs {
     #[arg(trailing_var_arg = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
-
-/// The status of commands that an interrupt has ended, as shells have it.
-const INTERRUPTED: u8 = 128 + 2;
 
 /// Runs `cotree stat`.
 pub fn run(args: &StatArgs) -> Result<ExitCode> {
@@ -94,7 +91,7 @@ pub fn run(args: &StatArgs) -> Result<ExitCode> {
         lines::note(format_args!("note: only a file is read anew by each run; standard input is none"));
     }
     let is_open = told.judge();
-    if let Some(path) = &gate.save_baseline {
+    if let Some(path) = &gate.saved_baseline() {
         if !is_open {
             lines::note(format_args!("'{}' is not recorded in {}.", measured.name, path.display()));
         } else if measured.exact {

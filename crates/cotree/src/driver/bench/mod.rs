@@ -194,7 +194,7 @@ fn tell(args: &BenchArgs, all: &[Ran], all_ran: bool) -> Result<ExitCode> {
         lines::notes(|out| told.write_doubts(gate.looks.style_of_errors(), out)).into_diagnostic()?;
         is_open &= told.judge();
     }
-    if let Some(path) = &gate.save_baseline {
+    if let Some(path) = &gate.saved_baseline() {
         let count = all.len();
         if !is_open {
             lines::note(format_args!("Nothing is recorded in {}.", path.display()));

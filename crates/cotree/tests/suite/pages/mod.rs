@@ -41,7 +41,7 @@ macro_rules! pages {
 
 pages! {
     readme: "README.md", 1;
-    bench_in_ci: "docs/bench-in-ci.md", 5;
+    bench_in_ci: "docs/bench-in-ci.md", 8;
     c_projects: "docs/c-projects.md", 1;
     coverage: "docs/coverage.md", 2;
     events: "docs/events.md", 1;

@@ -1,0 +1,142 @@
+//! What a command measures in the files of a commit.
+
+use super::repository::{Repository, outside_of_git};
+use super::{History, SAVE_BASELINE};
+use crate::commands::stat::gate::read_baseline;
+use crate::driver::unpack::{cache_folder, is_private, key};
+use crate::lines;
+use cotree_report::benchmark::{Baseline, Commit};
+use miette::{IntoDiagnostic, Result, WrapErr, miette};
+use std::ffi::OsString;
+use std::fs::{self, DirBuilder, File, TryLockError};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A command in a folder where commits are checked out, and what it has measured.
+pub struct Bench<'a> {
+    repository: &'a Repository,
+    command: &'a [OsString],
+    interrupted: &'a AtomicBool,
+    /// The folder of what is kept.
+    folder: PathBuf,
+    /// Locked as long as this runs.
+    _lock: File,
+}
+
+/// What came of a commit.
+pub enum Outcome {
+    Measured(Baseline),
+    /// Why it could not be measured.
+    Not(String),
+    /// Somebody at the keyboard has interrupted it.
+    Interrupted,
+}
+
+impl<'a> Bench<'a> {
+    /// A command, and what it has measured in an earlier run of cotree.
+    ///
+    /// # Errors
+    /// If there is no folder to keep that in, or another process is about it.
+    pub fn new(repository: &'a Repository, command: &'a [OsString], interrupted: &'a AtomicBool) -> Result<Self> {
+        let cotree = std::env::current_exe().into_diagnostic().wrap_err("cannot find the cotree executable")?;
+        let mut hasher = DefaultHasher::new();
+        (key(&cotree), &repository.top, &repository.place, command).hash(&mut hasher);
+        let folder = cache_folder()
+            .ok_or_else(|| miette!("there is no folder to keep what is measured: set HOME or XDG_CACHE_HOME"))?
+            .join("bisect")
+            .join(format!("{:016x}", hasher.finish()));
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(&folder);
+        made.into_diagnostic().wrap_err_with(|| format!("cannot create {}", folder.display()))?;
+        if !is_private(&folder) {
+            return Err(miette!("others can write to {}: remove it", folder.display()));
+        }
+        // Not the folder itself: who records a baseline in it locks that.
+        let lock = File::create(folder.join("lock"));
+        let lock = lock.into_diagnostic().wrap_err_with(|| format!("cannot write in {}", folder.display()))?;
+        match lock.try_lock() {
+            Ok(()) => Ok(Self { repository, command, interrupted, folder, _lock: lock }),
+            Err(TryLockError::WouldBlock) => Err(miette!("another `cotree bisect` of this command is under way")),
+            Err(TryLockError::Error(error)) => {
+                Err(error).into_diagnostic().wrap_err_with(|| format!("cannot lock {}", folder.display()))
+            }
+        }
+    }
+
+    /// Measures a commit, unless it was measured before.
+    ///
+    /// # Errors
+    /// If nothing could be measured, whatever the commit.
+    pub fn measure(&self, commit: &Commit, again: bool) -> Result<Outcome> {
+        let kept = self.kept_of(commit);
+        if !again && let Ok(baseline) = read_baseline(&kept) {
+            return Ok(Outcome::Measured(baseline));
+        }
+        if let Err(error) = self.repository.check_out(commit, &self.tree()) {
+            return Ok(Outcome::Not(format!("{error:#}")));
+        }
+        let place = self.tree().join(&self.repository.place);
+        if !place.is_dir() {
+            return Ok(Outcome::Not(format!("it has no folder {}", self.repository.place.display())));
+        }
+        let fresh = self.folder.join("measuring.json");
+        drop(fs::remove_file(&fresh));
+        let log = kept.with_extension("log");
+        let status = self.execute(&place, &fresh, &log)?;
+        if self.interrupted.load(Ordering::Relaxed) {
+            return Ok(Outcome::Interrupted);
+        }
+        if !status.success() {
+            return Ok(Outcome::Not(format!("the command ended with {status}: {} has what it said", log.display())));
+        }
+        if !fresh.exists() {
+            return Ok(Outcome::Not(format!(
+                "the command recorded no benchmark: it must run `cotree stat` or `cargo cotree bench` with the variable \
+                 {SAVE_BASELINE} of its environment, and without --save-baseline ({} has what it said)",
+                log.display()
+            )));
+        }
+        let baseline = read_baseline(&fresh)?;
+        fs::rename(&fresh, &kept).into_diagnostic().wrap_err_with(|| format!("cannot write {}", kept.display()))?;
+        Ok(Outcome::Measured(baseline))
+    }
+
+    /// How many commits of a history are kept, in words.
+    pub fn kept(&self, history: &History) -> String {
+        match history.commits.iter().filter(|commit| self.kept_of(commit).exists()).count() {
+            1 => "what one commit costs is".to_owned(),
+            count => format!("what {count} commits cost is"),
+        }
+    }
+
+    /// Removes the folder of the files. What was measured stays.
+    pub fn clear(&self) {
+        if self.tree().exists()
+            && let Err(error) = self.repository.remove(&self.tree())
+        {
+            lines::note(format_args!("warning: cannot remove {}: {error:#}", self.tree().display()));
+        }
+    }
+
+    fn execute(&self, place: &Path, fresh: &Path, log: &Path) -> Result<ExitStatus> {
+        let said = File::create(log).into_diagnostic().wrap_err_with(|| format!("cannot write {}", log.display()))?;
+        let both = said.try_clone().into_diagnostic()?;
+        let mut command = Command::new(&self.command[0]);
+        command.args(&self.command[1..]).current_dir(place).env(SAVE_BASELINE, fresh);
+        outside_of_git(&mut command);
+        let started = command.stdin(Stdio::null()).stdout(said).stderr(both).status();
+        started.into_diagnostic().wrap_err_with(|| format!("cannot start {}", Path::new(&self.command[0]).display()))
+    }
+
+    /// The folder with the files of a commit.
+    fn tree(&self) -> PathBuf {
+        self.folder.join("tree")
+    }
+
+    /// Where it is kept what a commit costs.
+    fn kept_of(&self, commit: &Commit) -> PathBuf {
+        self.folder.join(&commit.id).with_extension("json")
+    }
+}
