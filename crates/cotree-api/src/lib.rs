@@ -3,6 +3,10 @@
 //! Programs that use it compile, link and run without cotree too: the references are weak, and the functions do nothing
 //! where there is no profile. Each link unit (executable or shared library) speaks of its own.
 
+mod benchmark;
+
+pub use benchmark::bench;
+
 use std::ffi::CString;
 use std::io;
 use std::os::unix::ffi::OsStrExt;

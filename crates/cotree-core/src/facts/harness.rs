@@ -14,3 +14,6 @@ pub const DIVAN: &str = "divan::benchmark::BenchContext::sample_recorder::{{clos
 /// What asks the clock, as names of newer and of older compilers have it: an iteration of divan's begins where that is
 /// called after [`DIVAN`].
 pub const CLOCK: [&str; 2] = ["<std::time::Instant>::now", "std::time::Instant::now"];
+
+/// The functions of `cotree_api::bench` that are called before a benchmark and behind it. They are never inlined.
+pub const API: [&str; 2] = ["cotree_api::benchmark::begins", "cotree_api::benchmark::ends"];

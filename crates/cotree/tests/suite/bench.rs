@@ -1,6 +1,6 @@
 //! `cargo cotree bench`: benchmarks of a package, each in a process of its own, without their harness.
 
-use crate::project::Project;
+use crate::project::{Project, succeed};
 use serde_json::Value;
 use std::fs;
 use std::process::Output;
@@ -151,4 +151,43 @@ fn a_regression_of_one_benchmark_closes_the_gate() {
     assert!(told.contains("Changes of 'sums: sum/1000'") && told.contains("sums::sum"), "{told}");
     let row = told.lines().find(|line| line.contains("sums: sum/1000") && line.contains('%')).expect("a row");
     assert!(row.contains("above the limit"), "{row}");
+}
+
+/// A target without a harness, by `cotree_api::bench`.
+const OWN: &str = "fn main() {
+    let numbers: Vec<u64> = (0..std::process::id() as u64 % 997).collect();
+    cotree_api::bench(\"sum/1000\", || sums::sum(1000));
+    cotree_api::bench(\"sum/3000\", || { sums::sum(3000); vec![Noisy(numbers.len()); 3] });
+}
+#[derive(Clone)]
+struct Noisy(usize);
+impl Drop for Noisy {
+    fn drop(&mut self) { for turn in 0..self.0 { std::hint::black_box(turn); } }
+}
+";
+
+#[test]
+fn benchmarks_need_no_harness() {
+    let project = project();
+    let api = concat!(env!("CARGO_MANIFEST_DIR"), "/../cotree-api");
+    let manifest = format!(
+        "[package]\nname = 'sums'\nversion = '0.1.0'\nedition = '2021'\nautobenches = false\n[workspace]\n\
+         [dev-dependencies]\ncotree-api = {{ path = '{api}' }}\n[[bench]]\nname = 'own'\nharness = false\n"
+    );
+    fs::write(project.path("Cargo.toml"), manifest).expect("a file");
+    fs::write(project.path("benches/own.rs"), OWN).expect("a file");
+    let (output, said) = bench(&project, "-n 3 --format json -o all.json");
+    assert!(output.status.success(), "{said}");
+    let all = json(&project, "all.json");
+    let of = |number: usize, name: &str| {
+        let one = &all["benchmarks"][number];
+        assert_eq!((&one["name"], &one["equal"]), (&name.into(), &true.into()), "{one}");
+        one["totals"]["instructions"].as_u64().expect("an amount")
+    };
+    let (small, large) = (of(0, "own: sum/1000"), of(1, "own: sum/3000"));
+    let per_turn = (large - small) / 2000;
+    assert!(per_turn > 0 && large - 3000 * per_turn < 200, "what is around it is not in it: {small} {large}");
+    // Without cotree the program runs them, and says how long they take.
+    let plain = succeed(project.command("cargo").args(["bench", "--offline", "--bench", "own", "--", "3000"]));
+    assert!(plain.starts_with("sum/3000: ") && plain.lines().count() == 1, "{plain}");
 }

@@ -2,7 +2,7 @@
 
 use super::programs::Program;
 use crate::commands::stat::measure::Part;
-use cotree_core::facts::harness::{CLOCK, CRITERION, DIVAN};
+use cotree_core::facts::harness::{API, CLOCK, CRITERION, DIVAN};
 use cotree_profile::entries::{Entries, EntryError};
 use miette::{IntoDiagnostic, Report, WrapErr, miette};
 use std::process::{Command, Output, Stdio};
@@ -16,6 +16,8 @@ pub enum Harness {
     OldCriterion,
     /// divan
     Divan,
+    /// `cotree_api::bench`
+    Api,
     /// rustc's own, of nightly compilers
     Rustc,
     /// A program that is one benchmark.
@@ -27,8 +29,10 @@ impl Harness {
     pub fn of(program: &Program, entries: &Entries) -> miette::Result<(Self, Vec<String>)> {
         let known = if entries.mention("criterion::") {
             Some(Self::Criterion)
+        } else if entries.mention("divan::") {
+            Some(Self::Divan)
         } else {
-            entries.mention("divan::").then_some(Self::Divan)
+            entries.has(API[0]).then_some(Self::Api)
         };
         let output = list(program, &["--format", "terse"])?;
         let names = names_in(&output.stdout);
@@ -54,6 +58,7 @@ impl Harness {
         match self {
             Self::Criterion | Self::Divan => command.args(["--bench", "--test", "--exact", name]),
             Self::OldCriterion => command.args(["--bench", "--test", &format!("^{}$", regex_lite::escape(name))]),
+            Self::Api => command.args(["--bench", "--exact", name]),
             Self::Rustc => command.args(["--test", "--exact", name]),
             Self::None => command.arg("--bench"),
         };
@@ -70,6 +75,7 @@ impl Harness {
         match self {
             Self::Criterion | Self::OldCriterion => Part::between(entries, &CRITERION[..1], &CRITERION[1..]),
             Self::Divan => Part::between(entries, &[DIVAN, clock], &[DIVAN]),
+            Self::Api => Part::between(entries, &API[..1], &API[1..]),
             Self::Rustc | Self::None => Ok(None),
         }
     }
