@@ -3,6 +3,7 @@
 //! the same one each time.
 
 mod addresses;
+mod cache;
 mod crash;
 
 use crate::programs::{self, Program, Workload};
@@ -38,6 +39,9 @@ pub fn add(suite: &mut Suite, context: &Context) {
         Err(error) => return suite.add("traces of real programs", move || Err(error)),
     };
     addresses::add(suite, context, &programs);
+    if context.all {
+        cache::add(suite, context);
+    }
     let theirs = context.clone();
     suite.add("trace of a crash", move || crash::check(&theirs, "trace of a crash"));
     for program in programs {

@@ -16,6 +16,7 @@ use cotree_profile::method::trace::{TraceNote, UnitTables};
 use cotree_profile::recover::{Note, UnitProfile, open_binary, recover, unknown_exits};
 use cotree_report::files::FilePattern;
 use cotree_report::method::trace::Traced;
+use cotree_report::method::trace::cache::{self, CacheForm, Cached};
 use cotree_report::method::trace::rows::{By, Rows, SourceLine};
 use cotree_report::method::trace::text::{BlockRange, Form};
 use cotree_report::method::trace::timeline::chrome::Chrome;
@@ -66,6 +67,19 @@ pub struct TraceArgs {
     /// Write the trace in the format of another program
     #[arg(long, value_enum, value_name = "FORMAT", conflicts_with_all = ["by", "backwards", "last", "first", "nth", "count", "json"])]
     format: Option<Format>,
+    /// Run all accesses of memory through a model of data caches, and show what misses them, by function or --by line
+    /// (build with --trace-addresses)
+    #[arg(long, conflicts_with_all = ["backwards", "last", "first", "nth", "count", "format", "function", "file"])]
+    cache: bool,
+    /// The first-level cache of --cache: bytes, ways, bytes of a line
+    #[arg(long, value_name = "FORM", default_value = "32K,8,64", requires = "cache", hide_short_help = true)]
+    cache_l1: CacheForm,
+    /// The last-level cache of --cache
+    #[arg(long, value_name = "FORM", default_value = "8M,16,64", requires = "cache", hide_short_help = true)]
+    cache_ll: CacheForm,
+    /// Rows of --cache; 0 shows all
+    #[arg(long, value_name = "N", default_value_t = 20, requires = "cache", hide_short_help = true)]
+    top: usize,
     /// bbv: how many instructions an interval has
     #[arg(long, value_name = "N", default_value_t = 10_000_000, value_parser = clap::value_parser!(u64).range(1..))]
     interval: u64,
@@ -222,6 +236,9 @@ pub fn run(args: &TraceArgs) -> Result<()> {
     } else {
         By::Block
     });
+    if args.cache {
+        return write_cache(args, &binary, &traced, by);
+    }
     if shows_line && by != By::Line {
         return Err(miette!("--first and --nth show lines: leave --by out"));
     }
@@ -365,6 +382,28 @@ fn write_format(args: &TraceArgs, traced: &Traced<'_>, format: Format) -> Result
             })
         }
     }
+}
+
+/// Writes what accesses of memory cost under a model of caches.
+fn write_cache(args: &TraceArgs, binary: &BinaryFile, traced: &Traced<'_>, by: By) -> Result<()> {
+    let by_line = match (args.by, by) {
+        (None, _) => false,
+        (_, By::Line) => true,
+        _ => return Err(miette!("--cache counts by function, or --by line")),
+    };
+    require_addresses(binary)?;
+    let names = if args.no_demangle { Names::Raw } else { Names::Demangled };
+    let rows = Rows::new(traced.tables, By::Address, names);
+    say_left_out(&rows);
+    let range = window(args, traced)?;
+    let counting = progress::phase("running the model of caches");
+    let cached = Cached::new(traced, &rows, by_line, (args.cache_l1, args.cache_ll), range);
+    drop(counting);
+    if args.json {
+        return args.output.write(|out| cache::write_json(&cached, &rows, out));
+    }
+    let style = args.looks.style(&args.output);
+    args.output.write_text(|out| cache::write(&cached, &rows, args.top, style, out))
 }
 
 fn write_nth(args: &TraceArgs, traced: &Traced<'_>, rows: &Rows<'_>) -> Result<()> {

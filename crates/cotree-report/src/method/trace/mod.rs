@@ -2,7 +2,7 @@
 //!
 //! - [`rows`]: an execution as rows, by block, line or call.
 //! - [`text`]: the summary of a trace, a stretch of it in either direction, and the moment in which a line ran.
-//! - [`addresses`]: accesses of memory for simulators of caches.
+//! - [`addresses`]: accesses of memory for simulators of caches; [`cache`]: one of these.
 //! - [`compare`]: where two traces part.
 //! - [`clock`]: how many instructions have run; by it [`vectors`] for SimPoint, and a [`timeline`] for Perfetto.
 //! - [`prime_paths`]: how many prime paths of each function ran.
@@ -10,6 +10,7 @@
 //! Counts of a trace are those of any other profile ([`cotree_profile::method::trace::count`]).
 
 pub mod addresses;
+pub mod cache;
 pub mod clock;
 pub mod compare;
 mod left_out;

@@ -145,6 +145,11 @@ impl<'a> Rows<'a> {
         Some((self.map.program.files.get(at.file as usize).map_or("?", String::as_str), at.line))
     }
 
+    /// A line of a file, by its number in the map, as rows show it.
+    pub(super) fn line(&self, file: u32, line: u32) -> String {
+        brief(self.map.program.files.get(file as usize).map_or("?", String::as_str), line)
+    }
+
     fn brief(&self, at: Option<Position>) -> Option<String> {
         let at = at?;
         let path = self.map.program.files.get(at.file as usize).map_or("?", String::as_str);
@@ -334,7 +339,8 @@ impl<'a> Rows<'a> {
         self.facts(function)?.accesses.get(access as usize)
     }
 
-    fn position_of_access(&self, function: FunctionId, access: u32) -> Option<Position> {
+    /// Where an access stands.
+    pub(super) fn position_of_access(&self, function: FunctionId, access: u32) -> Option<Position> {
         let access = self.access(function, access)?;
         let block = self.facts(function)?.blocks.get(access.block)?;
         Some(block.lines.get(access.span? as usize)?.at)

@@ -63,7 +63,7 @@ pages! {
     rust_crates: "docs/rust-crates.md", 0;
     sanitizers: "docs/sanitizers.md", 0;
     security: "docs/security.md", 0;
-    tracing: "docs/tracing.md", 4;
+    tracing: "docs/tracing.md", 5;
     troubleshooting: "docs/troubleshooting.md", 2;
 }
 

@@ -5,6 +5,7 @@
 //! number each time.
 
 mod addresses;
+mod cache;
 mod doubts;
 mod formats;
 mod handlers_throw;
