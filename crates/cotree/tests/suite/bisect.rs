@@ -109,7 +109,7 @@ fn the_commits_that_made_benchmarks_dearer_are_found() {
             assert_eq!(is_first, measured["commit"].as_u64() < Some(first), "{measured}");
         }
     }
-    assert!(repository.measured() < 14, "{} of 21 commits were measured", repository.measured());
+    assert!(repository.measured() < 18, "{} of 21 commits were measured", repository.measured());
     // What the builds were made in is gone, and what was measured is not.
     assert_eq!(repository.git("worktree list").lines().count(), 1);
     let before = repository.measured();
@@ -139,6 +139,30 @@ fn commits_that_cannot_be_measured_are_suspects() {
     assert!(bad.iter().all(|id| text.contains(&id[..7])) && text.contains("Last"), "{text}");
     let (output, said) = repository.bisect("--good HEAD~1");
     assert!(!output.status.success() && said.contains("#error b was not measured"), "{said}");
+}
+
+#[test]
+fn stale_builds_are_noticed() {
+    // A build that does not know of the header.
+    let stale = "set -e\nif [ ! -e p ]; then \"$TOOL\" cc -O2 p.c -o p; fi\n\"$TOOL\" stat -n 1 --name push -- ./p\n";
+    let repository = Repository::new();
+    for number in 0..9 {
+        if number == 5 {
+            fs::write(repository.project.path("r/measure.sh"), stale).expect("a file");
+        }
+        repository.commit(&format!("Change {number}"), &work(if number < 3 { 100 } else { 200 }, 100));
+    }
+    // What is left of the last commit, which is built from nothing, stands for all behind the fifth.
+    let (output, said) = repository.bisect("--good HEAD~8");
+    assert!(output.status.success(), "{said}");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("  Change 3\n"), "{said}");
+    let script = fs::read_to_string(repository.project.path("r/measure.sh")).expect("a script");
+    for number in 9..18 {
+        repository.commit(&format!("Change {number}"), &work(if number < 16 { 200 } else { 300 }, 100));
+    }
+    let (output, said) = repository.bisect("--good HEAD~8");
+    assert!(!output.status.success(), "{script}");
+    assert!(said.contains("has other counts when it is built from nothing"), "{said}");
 }
 
 #[test]

@@ -91,6 +91,16 @@ impl History {
         self.measured.insert(commit, measured);
     }
 
+    /// Whether a benchmark has the counts in a commit that it had before: those of all runs of both are within one
+    /// range, if runs differ.
+    #[must_use]
+    pub fn is_confirmed(&self, commit: usize, name: &str, kind: EventKind, now: &Baseline) -> bool {
+        let now = now.benchmarks.get(name).map(|recorded| amount(recorded, kind));
+        let before = self.recorded(commit, name).map(|recorded| amount(recorded, kind));
+        let (Some(before), Some(now)) = (before, now) else { return false };
+        before.least() <= now.most() && now.least() <= before.most()
+    }
+
     /// How many commits were measured.
     #[must_use]
     pub fn count_measured(&self) -> usize {

@@ -44,50 +44,59 @@ pub fn search(count: usize, state: impl Fn(usize) -> Option<Option<bool>>) -> St
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
-    /// A generator of numbers that look random (SplitMix64).
-    fn random(state: &mut u64) -> u64 {
-        *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = *state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
+    /// Searches commits of which the states are known; gives how many were looked at, and the result.
+    fn searched(states: &[Option<bool>]) -> Result<(usize, usize, usize), TestCaseError> {
+        let last = states.len() - 1;
+        let mut looked_at = vec![false; states.len()];
+        (looked_at[0], looked_at[last]) = (true, true);
+        for count in 0.. {
+            match search(states.len(), |commit| looked_at[commit].then(|| states[commit])) {
+                Step::Measure(commit) => prop_assert!(!std::mem::replace(&mut looked_at[commit], true)),
+                Step::Between { good, bad } => return Ok((count, good, bad)),
+            }
+        }
+        unreachable!("it ends")
     }
 
-    #[test]
-    fn a_search_ends_between_a_good_and_a_bad_one() {
-        let mut seed = 45;
-        for turn in 0..20_000 {
-            let count = 2 + (random(&mut seed) % 30) as usize;
-            let first = 1 + random(&mut seed) as usize % (count - 1);
-            let (noisy, skips) = (turn % 3 == 2, turn % 2 == 1);
-            let truth: Vec<Option<bool>> = (0..count)
-                .map(|commit| match commit {
-                    0 => Some(false),
-                    _ if commit == count - 1 => Some(true),
-                    _ if skips && random(&mut seed) % 4 == 0 => None,
-                    _ if noisy => Some(random(&mut seed) % 2 == 0),
-                    _ => Some(commit >= first),
-                })
-                .collect();
-            let mut looked_at = vec![false; count];
-            (looked_at[0], looked_at[count - 1]) = (true, true);
-            let (good, bad) = loop {
-                match search(count, |commit| looked_at[commit].then(|| truth[commit])) {
-                    Step::Measure(commit) => assert!(!std::mem::replace(&mut looked_at[commit], true)),
-                    Step::Between { good, bad } => break (good, bad),
-                }
-            };
-            assert_eq!((truth[good], truth[bad]), (Some(false), Some(true)));
-            assert!((good + 1..bad).all(|commit| truth[commit].is_none()), "{truth:?}");
-            if !noisy {
-                assert!(good < first && bad >= first.min(count - 1), "{truth:?}");
-            }
-            if !skips && !noisy {
-                assert_eq!(bad, first);
-                let steps = looked_at.iter().filter(|looked_at| **looked_at).count() - 2;
-                assert!(1 << steps <= 2 * count, "{steps} steps for {count} commits");
-            }
+    proptest! {
+        /// Whatever amounts do, the result is a good commit, a bad one, and between them only what can't be known.
+        #[test]
+        fn a_search_ends_between_a_good_and_a_bad_one(
+            mut states in prop::collection::vec(prop::option::weighted(0.8, any::<bool>()), 2..40),
+        ) {
+            let last = states.len() - 1;
+            (states[0], states[last]) = (Some(false), Some(true));
+            let (_, good, bad) = searched(&states)?;
+            prop_assert_eq!((states[good], states[bad]), (Some(false), Some(true)));
+            prop_assert!((good + 1..bad).all(|commit| states[commit].is_none()));
+        }
+
+        /// Where one commit makes the benchmark dearer it is found, by as few steps as halving takes.
+        #[test]
+        fn one_change_is_found_by_halving(count in 2..200_usize, first in any::<prop::sample::Index>()) {
+            let first = 1 + first.index(count - 1);
+            let states: Vec<_> = (0..count).map(|commit| Some(commit >= first)).collect();
+            let (steps, good, bad) = searched(&states)?;
+            prop_assert_eq!((good, bad), (first - 1, first));
+            prop_assert!(1 << steps <= 2 * count, "{} steps", steps);
+        }
+
+        /// Commits that can't be measured hide the change only where they stand beside it.
+        #[test]
+        fn what_is_unknown_widens_the_result(
+            unknown in prop::collection::vec(any::<bool>(), 2..60),
+            first in any::<prop::sample::Index>(),
+        ) {
+            let last = unknown.len() - 1;
+            let first = 1 + first.index(last);
+            let is_known = |commit: usize| commit == 0 || commit == last || !unknown[commit];
+            let states: Vec<_> =
+                (0..=last).map(|commit| is_known(commit).then_some(commit >= first)).collect();
+            let (_, good, bad) = searched(&states)?;
+            prop_assert_eq!(good, (0..first).rev().find(|&commit| is_known(commit)).expect("the first one is good"));
+            prop_assert_eq!(bad, (first..=last).find(|&commit| is_known(commit)).expect("the last one is bad"));
         }
     }
 }

@@ -4,7 +4,6 @@ use super::repository::{Repository, outside_of_git};
 use super::{History, SAVE_BASELINE};
 use crate::commands::stat::gate::read_baseline;
 use crate::driver::unpack::{cache_folder, is_private, key};
-use crate::lines;
 use cotree_report::benchmark::{Baseline, Commit};
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use std::ffi::OsString;
@@ -65,14 +64,21 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// Measures a commit, unless it was measured before.
+    /// Measures a commit, unless it was measured before. Builds of others stay in the folder for it to build upon;
+    /// `afresh`: nothing is there but its files, and it counts as measured before only if that was so then.
     ///
     /// # Errors
     /// If nothing could be measured, whatever the commit.
-    pub fn measure(&self, commit: &Commit, again: bool) -> Result<Outcome> {
+    pub fn measure(&self, commit: &Commit, again: bool, afresh: bool) -> Result<Outcome> {
         let kept = self.kept_of(commit);
-        if !again && let Ok(baseline) = read_baseline(&kept) {
+        if !again
+            && (!afresh || self.is_afresh(commit))
+            && let Ok(baseline) = read_baseline(&kept)
+        {
             return Ok(Outcome::Measured(baseline));
+        }
+        if afresh {
+            self.clear()?;
         }
         if let Err(error) = self.repository.check_out(commit, &self.tree()) {
             return Ok(Outcome::Not(format!("{error:#}")));
@@ -99,25 +105,36 @@ impl<'a> Bench<'a> {
             )));
         }
         let baseline = read_baseline(&fresh)?;
+        let mark = self.mark_of(commit);
+        drop(fs::remove_file(&mark));
         fs::rename(&fresh, &kept).into_diagnostic().wrap_err_with(|| format!("cannot write {}", kept.display()))?;
+        if afresh {
+            let marked = File::create(&mark);
+            marked.into_diagnostic().wrap_err_with(|| format!("cannot write {}", mark.display()))?;
+        }
         Ok(Outcome::Measured(baseline))
     }
 
-    /// How many commits of a history are kept, in words.
-    pub fn kept(&self, history: &History) -> String {
-        match history.commits.iter().filter(|commit| self.kept_of(commit).exists()).count() {
-            1 => "what one commit costs is".to_owned(),
-            count => format!("what {count} commits cost is"),
-        }
+    /// Whether a commit was measured with nothing but its files.
+    pub fn is_afresh(&self, commit: &Commit) -> bool {
+        self.mark_of(commit).exists()
+    }
+
+    /// Of how many commits of a history it is kept what they cost.
+    pub fn count_kept(&self, history: &History) -> usize {
+        history.commits.iter().filter(|commit| self.kept_of(commit).exists()).count()
     }
 
     /// Removes the folder of the files. What was measured stays.
-    pub fn clear(&self) {
-        if self.tree().exists()
-            && let Err(error) = self.repository.remove(&self.tree())
-        {
-            lines::note(format_args!("warning: cannot remove {}: {error:#}", self.tree().display()));
+    ///
+    /// # Errors
+    /// If git can't do it.
+    pub fn clear(&self) -> Result<()> {
+        if !self.tree().exists() {
+            return Ok(());
         }
+        let removed = self.repository.remove(&self.tree());
+        removed.wrap_err_with(|| format!("cannot remove {}", self.tree().display()))
     }
 
     fn execute(&self, place: &Path, fresh: &Path, log: &Path) -> Result<ExitStatus> {
@@ -138,5 +155,10 @@ impl<'a> Bench<'a> {
     /// Where it is kept what a commit costs.
     fn kept_of(&self, commit: &Commit) -> PathBuf {
         self.folder.join(&commit.id).with_extension("json")
+    }
+
+    /// Where it is marked that it was measured with nothing but its files.
+    fn mark_of(&self, commit: &Commit) -> PathBuf {
+        self.kept_of(commit).with_extension("afresh")
     }
 }

@@ -1,7 +1,9 @@
 //! `cotree bisect`: which commit made a benchmark dearer, by exact counts.
 //!
-//! Each commit is checked out in a folder of its own and measured there once. What was measured is kept, so that a
-//! search that was stopped goes on where it was.
+//! Each commit is checked out in a folder of ours and measured there once. What was measured is kept, so that a search
+//! that was stopped goes on where it was. Builds stay in the folder from commit to commit; where a build system does not
+//! notice what has changed, a commit has the numbers of another one. So the two ends are built from nothing, and in the
+//! end the commits between which the change is, too: what is told of these is certain.
 
 mod measured;
 mod repository;
@@ -12,7 +14,8 @@ use crate::commands::export::event_kind;
 use crate::{lines, progress};
 use clap::{Args, ValueEnum};
 use cotree_core::facts::events::EventKind;
-use cotree_report::benchmark::{Commit, History, Limit, Wanted, write_bisection, write_bisection_json};
+use cotree_report::benchmark::{History, Limit, Wanted, write_bisection, write_bisection_json};
+use cotree_report::terminal::counted;
 use measured::{Bench, Outcome};
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use repository::Repository;
@@ -81,26 +84,26 @@ pub fn run(args: &BisectArgs) -> Result<ExitCode> {
         .into_diagnostic()
         .wrap_err("cannot wait for a command that is interrupted")?;
     let bench = Bench::new(&repository, &args.command, &interrupted)?;
+    let last = history.commits.len() - 1;
     while let Some(place) = history.next(&wanted) {
         let commit = &history.commits[place];
         let _phase = progress::phase(&format!("measuring {} {}", commit.short, commit.subject));
-        let measured = match bench.measure(commit, args.again)? {
+        let is_end = place == 0 || place == last;
+        let measured = match bench.measure(commit, args.again, is_end)? {
             Outcome::Measured(baseline) => Some(baseline),
             Outcome::Not(why) => {
                 let told = format!("{} {} was not measured: {why}", commit.short, commit.subject);
-                if place == 0 || place + 1 == history.commits.len() {
+                if is_end {
                     return Err(miette!("{told}"));
                 }
                 lines::note(format_args!("warning: {told}"));
                 None
             }
-            Outcome::Interrupted => {
-                lines::note(format_args!("The same command goes on from here: {} kept.", bench.kept(&history)));
-                return Ok(INTERRUPTED.into());
-            }
+            Outcome::Interrupted => return Ok(stopped(&bench, &history)),
         };
         if let Some(baseline) = &measured {
-            lines::note(format_args!("{}", line_of(commit, baseline.benchmarks.len())));
+            let benchmarks = counted(baseline.benchmarks.len() as u128, "benchmark");
+            lines::note(format_args!("{} {}: {benchmarks} measured", commit.short, commit.subject));
         }
         history.add(place, measured);
     }
@@ -115,6 +118,29 @@ pub fn run(args: &BisectArgs) -> Result<ExitCode> {
             args.good
         ));
     }
+    for one in &found {
+        for place in [one.before, one.first] {
+            let commit = &history.commits[place];
+            if bench.is_afresh(commit) {
+                continue;
+            }
+            let _phase = progress::phase(&format!("building {} {} from nothing", commit.short, commit.subject));
+            let now = match bench.measure(commit, false, true)? {
+                Outcome::Measured(baseline) => baseline,
+                Outcome::Not(why) => return Err(miette!("{} was not measured again: {why}", commit.short)),
+                Outcome::Interrupted => return Ok(stopped(&bench, &history)),
+            };
+            if !history.is_confirmed(place, &one.name, wanted.kind, &now) {
+                return Err(miette!(
+                    "'{}' in {} has other counts when it is built from nothing than it had upon the build of another \
+                     commit: have the command remove what it does not build anew (as by `make clean`), and search with \
+                     --again",
+                    one.name,
+                    commit.short
+                ));
+            }
+        }
+    }
     match args.format {
         Format::Text => {
             let style = args.looks.style(&args.output);
@@ -122,12 +148,13 @@ pub fn run(args: &BisectArgs) -> Result<ExitCode> {
         }
         Format::Json => args.output.write(|out| write_bisection_json(&history, &found, &wanted, out))?,
     }
-    bench.clear();
+    bench.clear()?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is said of a commit that was measured.
-fn line_of(commit: &Commit, count: usize) -> String {
-    let benchmarks = if count == 1 { "1 benchmark".to_owned() } else { format!("{count} benchmarks") };
-    format!("measured {} {}: {benchmarks}", commit.short, commit.subject)
+/// Says that somebody has interrupted it.
+fn stopped(bench: &Bench<'_>, history: &History) -> ExitCode {
+    let kept = counted(bench.count_kept(history) as u128, "commit");
+    lines::note(format_args!("The same command goes on from here: what was measured of {kept} is kept."));
+    INTERRUPTED.into()
 }
