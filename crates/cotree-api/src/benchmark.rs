@@ -47,11 +47,11 @@ fn ends() {
 /// What a command line says of a benchmark.
 #[derive(Debug, PartialEq, Eq)]
 enum Chosen {
-    /// It does not run.
+    /// Not at all.
     No,
-    /// Its name is asked for.
+    /// By name.
     Listed,
-    /// It runs.
+    /// To run.
     Run,
 }
 

@@ -24,7 +24,7 @@ pub struct Entries {
     unit: UnitId,
     /// By address, names as the linker and as the source has them.
     functions: BTreeMap<u64, Vec<Name>>,
-    /// Those that are inlined somewhere, as far as debug information says so.
+    /// Symbols of functions that are inlined somewhere, as far as debug information says so.
     inlined: BTreeSet<String>,
 }
 
@@ -57,7 +57,7 @@ pub enum EntryError {
         /// What was asked for.
         name: String,
     },
-    /// It is inlined, too: nothing is entered there.
+    /// The function is inlined, too: nothing is entered there.
     #[error("the function '{name}' is inlined in places, where it is not entered: keep it from that (noinline)")]
     Inlined {
         /// What was asked for.

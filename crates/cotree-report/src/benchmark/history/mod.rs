@@ -18,9 +18,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Commit {
-    /// Its full name.
+    /// The full name.
     pub id: String,
-    /// Its name as people write it.
+    /// The name as people write it.
     pub short: String,
     /// The first line of its message.
     pub subject: String,

@@ -21,19 +21,10 @@ pub enum Step {
 /// and then whether it is bad, if that can be known.
 pub fn search(count: usize, state: impl Fn(usize) -> Option<Option<bool>>) -> Step {
     let known = |commit: usize| state(commit).flatten();
-    let (mut good, mut bad) = (0, count - 1);
     // The last good commit before the first bad one that is known: where amounts go up and down, that is one change of
     // several.
-    for commit in 1..bad {
-        match known(commit) {
-            Some(true) => bad = commit,
-            Some(false) => good = commit,
-            None => continue,
-        }
-        if bad == commit {
-            break;
-        }
-    }
+    let bad = (1..count - 1).find(|&commit| known(commit) == Some(true)).unwrap_or(count - 1);
+    let good = (1..bad).rev().find(|&commit| known(commit) == Some(false)).unwrap_or(0);
     let open = (good + 1..bad).filter(|&commit| state(commit).is_none());
     // The nearest to the middle; of two, the older one.
     let middle = good + (bad - good) / 2;

@@ -120,7 +120,7 @@ impl<'a> Bench<'a> {
         self.mark_of(commit).exists()
     }
 
-    /// Of how many commits of a history it is kept what they cost.
+    /// How many commits of a history have been measured, and need not be again.
     pub fn count_kept(&self, history: &History) -> usize {
         history.commits.iter().filter(|commit| self.kept_of(commit).exists()).count()
     }

@@ -1,9 +1,9 @@
 //! `cotree bisect`: which commit made a benchmark dearer, by exact counts.
 //!
-//! Each commit is checked out in a folder of ours and measured there once. What was measured is kept, so that a search
-//! that was stopped goes on where it was. Builds stay in the folder from commit to commit; where a build system does not
-//! notice what has changed, a commit has the numbers of another one. So the two ends are built from nothing, and in the
-//! end the commits between which the change is, too: what is told of these is certain.
+//! Each commit is checked out in a folder of ours and measured there once. What was measured is kept, so that a
+//! search that was stopped goes on where it was. Builds stay in the folder from commit to commit; where a build
+//! system does not notice what has changed, a commit has the numbers of another one. So the two ends are built from
+//! nothing, and in the end the commits between which the change is, too: what is told of these is certain.
 
 mod measured;
 mod repository;

@@ -1,4 +1,4 @@
-//! `cotree trace --cache`: a model of caches, against one that keeps a list for each set, fed with the rows of the trace.
+//! `cotree trace --cache`: a model of caches, against one that keeps a list for each set, fed with rows of the trace.
 
 use crate::project::Project;
 use serde_json::Value;

@@ -25,9 +25,9 @@ pub struct CacheCosts {
     pub instructions: u64,
     /// Accesses of memory.
     pub accesses: u64,
-    /// Those that were not in the first cache.
+    /// Accesses of what was not in the first cache.
     pub first_misses: u64,
-    /// Those that were in no cache.
+    /// Accesses of what was in no cache.
     pub last_misses: u64,
 }
 

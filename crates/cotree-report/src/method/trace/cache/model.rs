@@ -47,7 +47,7 @@ impl std::str::FromStr for CacheForm {
             && form.line >= 16
             && form.ways > 0
             && form.bytes <= MOST
-            && form.ways.checked_mul(form.line).is_some_and(|set| set <= form.bytes && form.bytes % set == 0);
+            && form.ways.checked_mul(form.line).is_some_and(|set| set <= form.bytes && form.bytes.is_multiple_of(set));
         match is_sound && form.sets().is_power_of_two() {
             true => Ok(form),
             false => Err("lines have a power of two of bytes, 16 at least, and so many fit that sets of as many ways \
@@ -60,8 +60,8 @@ impl std::str::FromStr for CacheForm {
 impl std::fmt::Display for CacheForm {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let size = match self.bytes {
-            bytes if bytes % (1 << 20) == 0 => format!("{} MiB", bytes >> 20),
-            bytes if bytes % (1 << 10) == 0 => format!("{} KiB", bytes >> 10),
+            bytes if bytes.is_multiple_of(1 << 20) => format!("{} MiB", bytes >> 20),
+            bytes if bytes.is_multiple_of(1 << 10) => format!("{} KiB", bytes >> 10),
             bytes => format!("{bytes} bytes"),
         };
         write!(out, "{size}, {} ways, lines of {} bytes", self.ways, self.line)
@@ -88,7 +88,9 @@ impl Cache {
     /// Uses the lines of some bytes. Says whether all were there; they are now.
     pub fn touch(&mut self, address: u64, length: u64) -> bool {
         let last = address.saturating_add(length.saturating_sub(1)) / self.form.line;
-        (address / self.form.line..=last).fold(true, |hit, line| self.touch_line(line) && hit)
+        // All of them are used, whether one is missing or not.
+        let missing = (address / self.form.line..=last).filter(|&line| !self.touch_line(line)).count();
+        missing == 0
     }
 
     fn touch_line(&mut self, line: u64) -> bool {
@@ -207,7 +209,7 @@ mod tests {
         assert_eq!(levels(u64::MAX - 3, 8).len(), 1);
         assert_eq!(levels(5, 0).len(), 1);
         // What the first cache has forgotten the last one knows.
-        (0..1024).for_each(|line| drop(levels(1 << 20 | line * 64, 8)));
+        (0..1024).for_each(|line| drop(levels((1 << 20) | (line * 64), 8)));
         assert_eq!(levels(32, 1), [Level::Last]);
     }
 
