@@ -206,6 +206,7 @@ fn what_cannot_be_searched_is_refused() {
     };
     assert!(with("true").contains("the command recorded no benchmark: it must run `cotree stat`"));
     assert!(with("nosuch-command").contains("cannot start nosuch-command"));
+    assert_eq!(repository.git("worktree list").lines().count(), 1, "nothing is left in the repository");
     let outside = repository.project.fails("bisect --good HEAD~1 -- true");
     assert!(outside.contains("git: not a git repository"), "{outside}");
 }

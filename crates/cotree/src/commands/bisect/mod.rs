@@ -14,7 +14,7 @@ use crate::commands::export::event_kind;
 use crate::{lines, progress};
 use clap::{Args, ValueEnum};
 use cotree_core::facts::events::EventKind;
-use cotree_report::benchmark::{History, Limit, Wanted, write_bisection, write_bisection_json};
+use cotree_report::benchmark::{Found, History, Limit, Wanted, write_bisection, write_bisection_json};
 use cotree_report::terminal::counted;
 use measured::{Bench, Outcome};
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
@@ -84,13 +84,38 @@ pub fn run(args: &BisectArgs) -> Result<ExitCode> {
         .into_diagnostic()
         .wrap_err("cannot wait for a command that is interrupted")?;
     let bench = Bench::new(&repository, &args.command, &interrupted)?;
+    let ended = follow(args, &mut history, &wanted, &bench);
+    if !matches!(ended, Ok(None)) {
+        bench.clear()?;
+    }
+    let Some(found) = ended? else {
+        let kept = counted(bench.count_kept(&history) as u128, "commit");
+        lines::note(format_args!("The same command goes on from here: what was measured of {kept} is kept."));
+        return Ok(INTERRUPTED.into());
+    };
+    match args.format {
+        Format::Text => {
+            let style = args.looks.style(&args.output);
+            args.output.write_text(|out| write_bisection(&history, &found, &wanted, args.top, style, out))?;
+        }
+        Format::Json => args.output.write(|out| write_bisection_json(&history, &found, &wanted, out))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Measures commits until it is known where benchmarks have become dearer; `None` if somebody interrupts it.
+fn follow(args: &BisectArgs, history: &mut History, wanted: &Wanted, bench: &Bench<'_>) -> Result<Option<Vec<Found>>> {
     let last = history.commits.len() - 1;
-    while let Some(place) = history.next(&wanted) {
+    while let Some(place) = history.next(wanted) {
         let commit = &history.commits[place];
         let _phase = progress::phase(&format!("measuring {} {}", commit.short, commit.subject));
         let is_end = place == 0 || place == last;
         let measured = match bench.measure(commit, args.again, is_end)? {
-            Outcome::Measured(baseline) => Some(baseline),
+            Outcome::Measured(baseline) => {
+                let benchmarks = counted(baseline.benchmarks.len() as u128, "benchmark");
+                lines::note(format_args!("{} {}: {benchmarks} measured", commit.short, commit.subject));
+                Some(baseline)
+            }
             Outcome::Not(why) => {
                 let told = format!("{} {} was not measured: {why}", commit.short, commit.subject);
                 if is_end {
@@ -99,15 +124,11 @@ pub fn run(args: &BisectArgs) -> Result<ExitCode> {
                 lines::note(format_args!("warning: {told}"));
                 None
             }
-            Outcome::Interrupted => return Ok(stopped(&bench, &history)),
+            Outcome::Interrupted => return Ok(None),
         };
-        if let Some(baseline) = &measured {
-            let benchmarks = counted(baseline.benchmarks.len() as u128, "benchmark");
-            lines::note(format_args!("{} {}: {benchmarks} measured", commit.short, commit.subject));
-        }
         history.add(place, measured);
     }
-    let found = history.found(&wanted);
+    let found = history.found(wanted);
     if found.is_empty() {
         let limit = if args.above.is_some() { " by as much" } else { "" };
         return Err(miette!(
@@ -128,33 +149,19 @@ pub fn run(args: &BisectArgs) -> Result<ExitCode> {
             let now = match bench.measure(commit, false, true)? {
                 Outcome::Measured(baseline) => baseline,
                 Outcome::Not(why) => return Err(miette!("{} was not measured again: {why}", commit.short)),
-                Outcome::Interrupted => return Ok(stopped(&bench, &history)),
+                Outcome::Interrupted => return Ok(None),
             };
-            if !history.is_confirmed(place, &one.name, wanted.kind, &now) {
+            let mut of_commit = found.iter().filter(|one| [one.before, one.first].contains(&place));
+            if let Some(other) = of_commit.find(|one| !history.is_confirmed(place, &one.name, wanted.kind, &now)) {
                 return Err(miette!(
                     "'{}' in {} has other counts when it is built from nothing than it had upon the build of another \
                      commit: have the command remove what it does not build anew (as by `make clean`), and search with \
                      --again",
-                    one.name,
+                    other.name,
                     commit.short
                 ));
             }
         }
     }
-    match args.format {
-        Format::Text => {
-            let style = args.looks.style(&args.output);
-            args.output.write_text(|out| write_bisection(&history, &found, &wanted, args.top, style, out))?;
-        }
-        Format::Json => args.output.write(|out| write_bisection_json(&history, &found, &wanted, out))?,
-    }
-    bench.clear()?;
-    Ok(ExitCode::SUCCESS)
-}
-
-/// Says that somebody has interrupted it.
-fn stopped(bench: &Bench<'_>, history: &History) -> ExitCode {
-    let kept = counted(bench.count_kept(history) as u128, "commit");
-    lines::note(format_args!("The same command goes on from here: what was measured of {kept} is kept."));
-    INTERRUPTED.into()
+    Ok(Some(found))
 }
