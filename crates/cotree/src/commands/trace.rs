@@ -392,6 +392,12 @@ fn write_cache(args: &TraceArgs, binary: &BinaryFile, traced: &Traced<'_>, by: B
         _ => return Err(miette!("--cache counts by function, or --by line")),
     };
     require_addresses(binary)?;
+    let recorded = binary.map().program.build.options.get("trace-addresses");
+    if let Some(kind) = recorded.filter(|kind| *kind != "all") {
+        lines::note(format_args!(
+            "note: the trace has {kind} alone, so the model knows no others: build with --trace-addresses all"
+        ));
+    }
     let names = if args.no_demangle { Names::Raw } else { Names::Demangled };
     let rows = Rows::new(traced.tables, By::Address, names);
     say_left_out(&rows);

@@ -110,6 +110,15 @@ fn a_model_of_caches_counts_misses() {
         text.contains("L1: 32 KiB, 8 ways, lines of 64 bytes") && text.contains("more: --top 0 shows all"),
         "{text}"
     );
+    let said = |line: &str| {
+        let output = project.cotree(line).output().expect("cotree starts");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    assert!(!said("trace p.cotree --cache").contains("alone"));
+    project.ok("--profile trace --trace-addresses loads cc -O1 -g -pthread -o q p.c");
+    let loads = project.command(project.path("q")).env("COTREE_FILE", "q.cotree").status().expect("it runs");
+    assert!(loads.success());
+    assert!(said("trace q.cotree --cache").contains("the trace has loads alone"));
     for (options, why) in [
         ("--cache --by block", "--cache counts by function, or --by line"),
         ("--cache --cache-l1 1,2,3", "lines have a power of two"),
