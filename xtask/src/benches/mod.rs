@@ -113,7 +113,9 @@ pub fn add(suite: &mut Suite, context: &Context) {
         suite.add(format!("benches, planted in {name}"), move || {
             let folder = workspace::scratch().join("benches").join(format!("{name}-planted"));
             workspace::fresh(&folder)?;
-            planted.find(&of_planted, &unpacked(&folder, name, version)?, name)
+            let note = planted.find(&of_planted, &unpacked(&folder, name, version)?, name)?;
+            fs::remove_dir_all(&folder)?;
+            Ok(note)
         });
     }
     let of_threads = context.clone();

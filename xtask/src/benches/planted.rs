@@ -1,9 +1,9 @@
 //! A regression of one percent or two, planted in one function of a crate: the gate closes and names the function, and
 //! `cotree bisect` finds the commit among twenty.
 
+use crate::command;
 use crate::coverage_of_crates::document;
 use crate::real::Context;
-use crate::{command, workspace};
 use anyhow::{Context as _, Result, ensure};
 use std::fs;
 use std::path::Path;
@@ -94,18 +94,13 @@ impl Planted {
 
         let base = package.join("base.json").display().to_string();
         git(&["checkout", "--quiet", &commits[FIRST - 1]])?;
-        command::succeed(
-            prepared(&bench[..4])
-                .args(["--save-baseline", &base, "--", self.benchmark])
-                .env("CARGO_TERM_QUIET", "true"),
-        )?;
+        command::succeed(prepared(&bench[..4]).args(["--save-baseline", &base, "--", self.benchmark]))?;
         git(&["checkout", "--quiet", &commits[FIRST]])?;
         let gate = ["--baseline", &base, "--fail-above", "0.5%", "--", self.benchmark];
         let closed = command::output(prepared(&bench[..4]).args(gate))?;
         let (text, said) = (String::from_utf8_lossy(&closed.stdout), String::from_utf8_lossy(&closed.stderr));
         ensure!(command::ending(&closed) == 1 && said.contains("is above the limit"), "the gate is open: {said}");
         ensure!(text.contains(self.function), "the gate does not name {}: {text}", self.function);
-        fs::remove_dir_all(workspace::scratch().join("benches").join(name)).ok();
         Ok(notes.join(", "))
     }
 }

@@ -58,13 +58,13 @@ struct Document<'a> {
 
 /// What has changed, as an object.
 pub(super) fn changes(comparison: &Comparison) -> Value {
-    let change = |name: &str, before: Amount, now: Amount, verdict: Option<Verdict>| json!({ "name": name, "before": before, "now": now, "above": verdict.map(|v| v == Verdict::Above) });
-    let kinds = comparison.kinds.iter().map(|kind| change(kind.kind, kind.before, kind.now, kind.verdict));
-    let functions = comparison
-        .functions
-        .iter()
-        .map(|function| change(&function.name, function.before, function.now, function.verdict));
+    let kinds = comparison.kinds.iter().map(|it| change(it.kind, it.before, it.now, it.verdict));
+    let functions = comparison.functions.iter().map(|it| change(&it.name, it.before, it.now, it.verdict));
     json!({ "totals": kinds.collect::<Vec<_>>(), "functions": functions.collect::<Vec<_>>() })
+}
+
+fn change(name: &str, before: Amount, now: Amount, verdict: Option<Verdict>) -> Value {
+    json!({ "name": name, "before": before, "now": now, "above": verdict.map(|verdict| verdict == Verdict::Above) })
 }
 
 fn document(report: Report<'_>) -> Document<'_> {

@@ -6,6 +6,14 @@ use std::fs;
 /// A library's function, with a loop.
 const TWICE: &str = "int twice(int n) { int sum = 0; for (int i = 0; i < n; i++) sum += 2; return sum; }\n";
 
+/// Builds `main.c` and `library.c`, and runs the program, which ends with a status.
+fn runs_with_its_library(project: &Project, profile: &str, code: i32) {
+    project.ok(&format!("--profile {profile} cc -O1 -g -shared -fPIC library.c -o library.so"));
+    project.ok(&format!("--profile {profile} cc -O1 -g -pthread main.c -ldl -o program"));
+    let status = project.command(project.path("program")).env("COTREE_FILE", "%n.cotree").status();
+    assert_eq!(status.expect("a program").code(), Some(code), "{profile}");
+}
+
 #[test]
 fn libraries_that_come_and_go() {
     let project = Project::new(&[
@@ -147,10 +155,7 @@ int main(void) {
         ),
     ]);
     for profile in ["edge", "path", "ipath", "trace"] {
-        project.ok(&format!("--profile {profile} cc -O1 -g -shared -fPIC library.c -o library.so"));
-        project.ok(&format!("--profile {profile} cc -O1 -g -pthread main.c -ldl -o program"));
-        let status = project.command(project.path("program")).env("COTREE_FILE", "%n.cotree").status();
-        assert_eq!(status.expect("a program").code(), Some(36), "{profile}");
+        runs_with_its_library(&project, profile, 36);
         for (unit, calls) in [("program", "load"), ("library.so", "twice")] {
             let told = project.ok(&format!("report {unit}.cotree"));
             assert!(told.contains("exact: every count"), "{profile}, {unit}: {told}");
@@ -197,10 +202,7 @@ int main(void) {
         ),
     ]);
     for profile in ["edge", "path", "ipath", "trace"] {
-        project.ok(&format!("--profile {profile} cc -O1 -g -shared -fPIC library.c -o library.so"));
-        project.ok(&format!("--profile {profile} cc -O1 -g -pthread main.c -ldl -o program"));
-        let status = project.command(project.path("program")).env("COTREE_FILE", "%n.cotree").status();
-        assert_eq!(status.expect("a program").code(), Some(12), "{profile}");
+        runs_with_its_library(&project, profile, 12);
         let told = project.ok("report library.so.cotree");
         assert!(told.contains("a thread shared the main thread's counters"), "{profile}: {told}");
         let told = project.ok("report program.cotree");

@@ -9,6 +9,7 @@ use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, TryLockError};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
@@ -88,7 +89,7 @@ impl<'a> Bench<'a> {
             return Ok(Outcome::Not(format!("it has no folder {}", self.repository.place.display())));
         }
         let fresh = self.folder.join("measuring.json");
-        drop(fs::remove_file(&fresh));
+        remove(&fresh)?;
         let log = kept.with_extension("log");
         let status = self.execute(&place, &fresh, &log)?;
         if self.interrupted.load(Ordering::Relaxed) {
@@ -106,7 +107,7 @@ impl<'a> Bench<'a> {
         }
         let baseline = read_baseline(&fresh)?;
         let mark = self.mark_of(commit);
-        drop(fs::remove_file(&mark));
+        remove(&mark)?;
         fs::rename(&fresh, &kept).into_diagnostic().wrap_err_with(|| format!("cannot write {}", kept.display()))?;
         if afresh {
             let marked = File::create(&mark);
@@ -160,5 +161,15 @@ impl<'a> Bench<'a> {
     /// Where it is marked that it was measured with nothing but its files.
     fn mark_of(&self, commit: &Commit) -> PathBuf {
         self.kept_of(commit).with_extension("afresh")
+    }
+}
+
+/// Removes a file, if there is one: what it says is of another commit.
+fn remove(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(error).into_diagnostic().wrap_err_with(|| format!("cannot remove {}", path.display()))
+        }
+        _ => Ok(()),
     }
 }

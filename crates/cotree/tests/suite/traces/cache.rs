@@ -105,6 +105,16 @@ fn a_model_of_caches_counts_misses() {
         let along = functions["rows"][1];
         assert!(functions["columns"][1] > 3 * along && functions["copies"][0] > 100, "{level}: {functions:?}");
     }
+    // Parts of a thread have its accesses between them, and each begins with empty caches.
+    let accesses = |options: &str| {
+        let told: Value =
+            serde_json::from_str(&project.ok(&format!("trace p.cotree --cache --thread 1 --json {options}")))
+                .expect("JSON");
+        ["accesses", "l1_misses", "instructions"].map(|key| told[key].as_u64().expect("a number"))
+    };
+    let (all, before, after) = (accesses(""), accesses("--to columns"), accesses("--from columns"));
+    assert_eq!([before[0] + after[0], before[2] + after[2]], [all[0], all[2]]);
+    assert!(before[1] + after[1] >= all[1] && before[0] > 0 && after[0] > 0);
     let text = project.ok("trace p.cotree --cache --thread 1 --top 1");
     assert!(
         text.contains("L1: 32 KiB, 8 ways, lines of 64 bytes") && text.contains("more: --top 0 shows all"),
