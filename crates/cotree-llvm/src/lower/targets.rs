@@ -1,28 +1,29 @@
 //! Counts the targets of indirect calls ([`cotree_core::method::targets`]).
 //!
-//! Before each call its pointer is compared with the one that was called there last. If it is the same, which takes a
-//! comparison and an increment, the count is where the other word of the site leads: in a bucket of the table that path
-//! profiles have too. Else the runtime finds the bucket. The word is the bucket's distance from one of zeros that each
-//! slab ends in.
+//! Before each call its pointer is compared with the two that the runtime was asked for last there. If it is one of
+//! them, which takes a comparison or two and an increment, the count is where the word beside it leads: in a bucket of
+//! the table that path profiles have too. Else the runtime finds the bucket. The word is the bucket's distance from one
+//! of zeros that each slab ends in.
 //!
-//! A signal handler that came between the two words could change both. So functions that handlers may run ask the
-//! runtime each time.
+//! A signal handler that came between two words could change both. So functions that handlers may run ask the runtime
+//! each time.
 
 use super::code::Code;
 use super::counters::Counters;
 use super::unit::Targets;
 use crate::ir::{At, Builder, Function, Type, Value};
 use cotree_core::ids::FunctionId;
-use cotree_core::method::targets::TARGET_WORDS;
 use cotree_rt::layout::TO_ZEROS;
 use llvm_sys::{LLVMCallConv, LLVMIntPredicate, LLVMLinkage, LLVMVisibility};
 
-/// The runtime's function that counts a call of a function that was not the last one there.
+/// The runtime's function that counts a call of a function whose bucket the site does not know.
 const COUNT: &str = "__cotree_target";
 /// What is inlined at each call.
 const FAST: &str = "__cotree_count_target";
 /// The weights of a branch that usually takes its first edge.
 const USUALLY: [u32; 2] = [2000, 1];
+/// The weights of the comparison behind that.
+const OFTEN: [u32; 2] = [20, 1];
 
 /// Does the function have calls whose targets are counted?
 pub(super) fn has_sites(targets: Option<Targets<'_>>, number: usize) -> bool {
@@ -42,7 +43,7 @@ pub(super) fn lower(code: &Code<'_, '_>, targets: Targets<'_>, number: usize) {
         };
         builder.move_before(call);
         let target = builder.address_to_int(pointer, int64);
-        let words = int64.constant(targets.first + u64::from(site) * TARGET_WORDS);
+        let words = int64.constant(targets.first + u64::from(site) * targets.plan.words());
         let site = int64.constant(site.into());
         if counters.interruptible {
             ask_runtime(builder, [site, target, words]);
@@ -89,17 +90,22 @@ fn define<'m>(caller: &Counters<'m>, function: Function<'m>) {
     }
     let parameter = |index| function.parameter(index).expect("a parameter of its type");
     let [site, target, words, zeros] = [2, 3, 4, 5].map(parameter);
-    let [entry, bump, ask, done] = [(); 4].map(|()| module.append_block(function));
-    let counters = caller.in_block(entry, [0, 1].map(parameter));
-    let (builder, one) = (&counters.builder, counters.int64.signed(1));
-    let last = counters.load_fresh(words);
-    let same = builder.compare(LLVMIntPredicate::LLVMIntEQ, last, target);
-    module.set_branch_weights(builder.branch(same, bump, ask), &USUALLY);
+    let [first, bump, second, bump_second, ask, done] = [(); 6].map(|()| module.append_block(function));
+    let counters = caller.in_block(first, [0, 1].map(parameter));
+    let builder = &counters.builder;
+    let word = |number: i64| builder.add(words, counters.int64.signed(number));
+    let places = [(first, bump, second, &USUALLY), (second, bump_second, ask, &OFTEN)];
+    for ((compare, bump, otherwise, weights), number) in places.into_iter().zip([0, 2]) {
+        builder.move_to_end(compare);
+        let known = counters.load_fresh(word(number));
+        let same = builder.compare(LLVMIntPredicate::LLVMIntEQ, known, target);
+        module.set_branch_weights(builder.branch(same, bump, otherwise), weights);
 
-    builder.move_to_end(bump);
-    let bucket = counters.load_fresh(builder.add(words, one));
-    counters.add_behind(builder.add(zeros, counters.int64.signed(2)), bucket, one);
-    builder.jump(done);
+        builder.move_to_end(bump);
+        let bucket = counters.load_fresh(word(number + 1));
+        counters.add_behind(builder.add(zeros, counters.int64.signed(2)), bucket, counters.int64.signed(1));
+        builder.jump(done);
+    }
 
     builder.move_to_end(ask);
     ask_runtime(builder, [site, target, words]);

@@ -2,16 +2,16 @@
 //!
 //! This is no method of its own: it goes with counters of blocks and edges. They know how often a call was made; what
 //! is here is whom it led to, all of it and not the first few as in the value profiles of other compilers. Each site
-//! has two words of the slab: the address that it has called last, and where that one is counted. Another address is
-//! looked up by the runtime in the table that path profiles have, under the site's number and the address as it was
-//! linked.
+//! has four words of the slab: the address that was looked up last and where it is counted, and the same of the address
+//! before that. Another address is looked up by the runtime in the table that path profiles have, under the site's
+//! number and the address as it was linked.
 
 use crate::facts::{Callee, Function};
 use crate::ids::{CallId, FunctionId};
 use crate::slab::Words;
 
-/// Words of the slab per site: what was called last, and where its count is.
-pub const TARGET_WORDS: u64 = 2;
+/// How many addresses a site knows the counts of.
+pub const KNOWN_TARGETS: u32 = 2;
 
 /// The indirect calls of a link unit whose targets are counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +20,8 @@ pub struct UnitTargetPlan {
     functions: Vec<Vec<CallId>>,
     /// Per function, the number of its first site in the unit; one more at the end.
     first: Vec<u32>,
+    /// See [`Self::known`].
+    known: u32,
 }
 
 impl UnitTargetPlan {
@@ -32,7 +34,25 @@ impl UnitTargetPlan {
             let last = first.last().copied().unwrap_or(0);
             first.push(last.saturating_add(u32::try_from(sites.len()).unwrap_or(u32::MAX)));
         }
-        Self { functions, first }
+        Self { functions, first, known: KNOWN_TARGETS }
+    }
+
+    /// As in a program where each site knows the counts of so many addresses.
+    #[must_use]
+    pub fn with_known(self, known: u32) -> Self {
+        Self { known, ..self }
+    }
+
+    /// How many addresses a site knows the counts of: [`KNOWN_TARGETS`], and one in programs of earlier versions.
+    #[must_use]
+    pub fn known(&self) -> u32 {
+        self.known
+    }
+
+    /// Words of the slab per site.
+    #[must_use]
+    pub fn words(&self) -> u64 {
+        2 * u64::from(self.known)
     }
 
     /// How many sites there are.
@@ -53,10 +73,10 @@ impl UnitTargetPlan {
         (first..).zip(self.functions.get(function.index()).into_iter().flatten().copied())
     }
 
-    /// Allocates the words of all sites and returns the first. Both words of a site are in one page.
+    /// Allocates the words of all sites and returns the first. The words of a site are in one page.
     pub(crate) fn lay_out(&self, words: &mut Words) -> u64 {
         words.end_counters();
-        words.take(u64::from(self.len()) * TARGET_WORDS + 1).next_multiple_of(TARGET_WORDS)
+        words.take((u64::from(self.len()) + 1) * self.words() - 1).next_multiple_of(self.words())
     }
 }
 
@@ -125,10 +145,12 @@ mod tests {
         let of = |f| plan.sites(FunctionId(f)).collect::<Vec<_>>();
         assert_eq!([of(0), of(1), of(2)], [vec![(0, CallId(1)), (1, CallId(3))], vec![], vec![(2, CallId(0))]]);
         assert_eq!(plan.len(), 3);
-        let mut words = Words::default();
-        words.take(3);
-        assert_eq!(plan.lay_out(&mut words), 4);
-        assert_eq!((words.counter_count(), words.own_count()), (3, 7));
+        for (known, own) in [(KNOWN_TARGETS, 15), (1, 7)] {
+            let mut words = Words::default();
+            words.take(3);
+            assert_eq!(plan.clone().with_known(known).lay_out(&mut words), 4);
+            assert_eq!((words.counter_count(), words.own_count()), (3, own));
+        }
     }
 
     #[test]

@@ -542,7 +542,8 @@ pub(super) fn binary_map() -> impl Strategy<Value = BinaryMap> {
                 }
             };
             let counted = seed >> 20 & 1 == 0 && method.method().counts_targets();
-            let targets = counted.then(|| UnitTargetPlan::of(functions.iter().copied()));
+            let targets =
+                counted.then(|| UnitTargetPlan::of(functions.iter().copied()).with_known(1 + (seed >> 21 & 1) as u32));
             let plan = UnitPlan { method, check, targets };
             let code = CodeMap {
                 functions: code

@@ -45,26 +45,55 @@ unsafe extern "C" fn count_path_with(function: u64, path: u64, cache: u64, amoun
 }
 
 /// Counts a call of the code at `target` under the site's number in the unit and the address as it was linked; 0 stands
-/// for all code outside of the unit. `words` are the slab's of that site: what it has called last, and where that is
-/// counted.
+/// for all code outside of the unit. `words` are the slab's of that site: what was looked up last, and where that is
+/// counted; and both of what was before that.
 unsafe extern "C" fn count_target(site: u64, target: u64, words: u64) {
     // What begins the image is no function, so the byte before one is in the image as well.
     let address = unit::link_address(target).unwrap_or(0);
-    let Some((_, cached)) = count(site, address + 1, words + 1) else { return };
-    if cached {
-        // SAFETY: a word of the slab.
-        unsafe { unit::own_slab().add(words as usize).write_volatile(target) };
+    let Some(Counted { lasting: true, bucket }) = count(site, address + 1) else { return };
+    let slab = unit::own_slab();
+    // A handler may jump out of here: until the word beside it is right, each address is one that nothing has.
+    // SAFETY: the words of the site are words of the slab.
+    unsafe {
+        let word = slab.add(words as usize);
+        word.add(2).write_volatile(NOWHERE);
+        word.add(3).write_volatile(word.add(1).read_volatile());
+        word.add(2).write_volatile(word.read_volatile());
+        word.write_volatile(NOWHERE);
+        word.add(1).write_volatile(distance(slab, bucket));
+        word.write_volatile(target);
     }
 }
 
+/// The address of no code.
+const NOWHERE: u64 = u64::MAX;
+
 #[inline(always)]
 fn count_one(function: u64, path: u64, cache: u64) -> Option<&'static Bucket> {
-    Some(count(function, path, cache)?.0)
+    let Counted { bucket, lasting } = count(function, path)?;
+    if lasting {
+        let slab = unit::own_slab();
+        // SAFETY: a word of the slab.
+        unsafe { slab.add(cache as usize).write_volatile(distance(slab, bucket)) };
+    }
+    Some(bucket)
 }
 
-/// The bucket, and whether the word leads to it now.
+/// How a word of the slab leads to the bucket.
 #[inline(always)]
-fn count(function: u64, path: u64, cache: u64) -> Option<(&'static Bucket, bool)> {
+fn distance(slab: *mut u64, bucket: &Bucket) -> u64 {
+    (bucket as *const Bucket as u64).wrapping_sub(unit::zeros(slab))
+}
+
+/// The bucket that has counted.
+struct Counted {
+    bucket: &'static Bucket,
+    /// Words of the slab may lead to it: the table is not another one since.
+    lasting: bool,
+}
+
+#[inline(always)]
+fn count(function: u64, path: u64) -> Option<Counted> {
     if function == NO_FUNCTION {
         return None;
     }
@@ -73,13 +102,5 @@ fn count(function: u64, path: u64, cache: u64) -> Option<(&'static Bucket, bool)
     // One instruction: a signal handler may count the same.
     // SAFETY: a bucket's count.
     unsafe { memory::increment(bucket.count.as_ptr()) };
-    let cached = table::epoch() == epoch;
-    if cached {
-        let slab = unit::own_slab();
-        // SAFETY: a word of the slab.
-        unsafe {
-            slab.add(cache as usize).write_volatile((bucket as *const Bucket as u64).wrapping_sub(unit::zeros(slab)))
-        };
-    }
-    Some((bucket, cached))
+    Some(Counted { bucket, lasting: table::epoch() == epoch })
 }
