@@ -12,7 +12,7 @@ use cotree_core::method::trace::TraceOptions;
 use cotree_core::method::{Family, Method};
 use cotree_core::place::spanning::Extreme;
 use cotree_core::unit::Choices;
-use cotree_options::{BuildOptions, Carry, Detail, EventPlacement, Profile, TracePlacement, plugin_value};
+use cotree_options::{At, BuildOptions, Carry, Detail, EventPlacement, Profile, TracePlacement, plugin_value};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -130,6 +130,12 @@ impl LinkOptions {
         self.asked.early()
     }
 
+    /// Are small functions inlined before probes go in?
+    #[must_use]
+    pub fn inlines_first(&self) -> bool {
+        self.asked.place() == At::Inlined && self.level != Level::O0
+    }
+
     /// Are modules compiled as one?
     #[must_use]
     pub fn across_modules(&self) -> bool {
@@ -216,7 +222,7 @@ impl LinkOptions {
 
     /// Are targets of indirect calls counted?
     fn targets(&self) -> bool {
-        self.asked.targets.unwrap_or(self.method.names_callees())
+        self.asked.asks_for_targets().unwrap_or(self.method.names_callees())
     }
 
     /// Does the program have counters and nothing else?

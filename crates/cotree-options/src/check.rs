@@ -24,8 +24,8 @@ pub enum Misfit {
     #[error("--profile events=cost counts what a file says that instructions cost: name it with --event-costs FILE")]
     CostsUnknown,
     /// Coverage counts what the compiler has not optimised.
-    #[error("--coverage counts before the compiler optimises, and --at late behind that: leave one of them out")]
-    LateCoverage,
+    #[error("--coverage counts before the compiler optimises, and --at {} behind that: leave one of them out", .0.name())]
+    LateCoverage(At),
     /// Decisions are in the coverage map.
     #[error("--mcdc counts the decisions of a build for coverage: say --coverage --mcdc")]
     DecisionsWithoutCoverage,
@@ -73,8 +73,8 @@ impl BuildOptions {
                 return Err(Misfit::UseCounts);
             }
         }
-        if self.coverage == Some(true) && self.at == Some(At::Late) {
-            return Err(Misfit::LateCoverage);
+        if let (Some(true), Some(at @ (At::Late | At::Inlined))) = (self.coverage, self.at) {
+            return Err(Misfit::LateCoverage(at));
         }
         if let Some(file) = self.profile_file.as_ref().filter(|file| file.is_dir()) {
             return Err(Misfit::FolderAsPattern(file.clone()));

@@ -60,6 +60,12 @@ pub struct BuildOptions {
     #[arg(long, hide_short_help = true, value_parser = switch(), value_name = "on|off", num_args = 0..=1,
         require_equals = true, default_missing_value = "on")]
     pub mcdc: Option<bool>,
+    /// Count what `--use` needs, where it needs it: as --at early --targets, or of Rust --at inlined --targets
+    ///
+    /// See docs/pgo.md. `--at` and `--targets` beside it win.
+    #[arg(long, help_heading = REUSE, hide_short_help = true, value_parser = switch(), value_name = "on|off",
+        num_args = 0..=1, require_equals = true, default_missing_value = "on")]
+    pub for_pgo: Option<bool>,
     /// A profile, or a folder of them, that says where counters are cheap
     ///
     /// The profile guides the optimiser, too, as with `--use`.
@@ -77,10 +83,12 @@ pub struct BuildOptions {
     /// at the folder where the build is started.
     #[arg(long, hide_short_help = true, value_parser = absolute, value_name = "PATTERN")]
     pub profile_file: Option<PathBuf>,
-    /// Count after the compiler's inlining (late), or before it (early) [default: late]
+    /// Count after the compiler's inlining (late), before it (early), or behind that of small functions (inlined)
+    /// [default: late]
     ///
     /// `late` counts the code that the compiler's own simplifications have left. `early` counts the code as the source
-    /// has it, which costs more.
+    /// has it, which costs more. `inlined` is where clang counts for its own PGO: behind a first inlining, and before
+    /// all that a profile can guide. Builds with --use are told counts where the profile was counted.
     #[arg(long, value_enum, value_name = "WHEN", hide_possible_values = true)]
     pub at: Option<At>,
     /// Optimise all modules together (on), or each by itself (off) [default: as the build asks]
@@ -201,6 +209,7 @@ type Of = Scope<BuildOptions>;
 pub(crate) const SCOPES: &[Of] = &[
     Of::counts("verify", |o| o.verify == Some(true)),
     Of::counts("targets", |o| o.targets == Some(true)),
+    Of::some("for-pgo", |o| o.for_pgo == Some(true), |_, method| method == Method::Edge).of_counts(),
     Of::counts("coverage", |o| o.coverage == Some(true)),
     Of::counts("mcdc", |o| o.mcdc == Some(true)),
     Of::counts("include", |o| !o.include.is_empty()),
@@ -234,8 +243,7 @@ pub(crate) const SCOPES: &[Of] = &[
     )
     .of_compiling(),
     Of::some("lto", |o| o.lto.is_some(), |_, _| true).of_compiling(),
-    Of::some("branch-hints", |o| o.branch_hints.is_some(), |o, method| o.saves(method) && o.at != Some(At::Early))
-        .of_compiling(),
+    Of::some("branch-hints", |o| o.branch_hints.is_some(), |o, method| o.saves(method) && !o.early()).of_compiling(),
     Of::some(
         "interprocedural-flow",
         |o| o.interprocedural_flow.is_some(),
@@ -305,8 +313,31 @@ impl BuildOptions {
 pub enum At {
     /// Before any optimisation
     Early,
+    /// Before any optimisation but that small functions are inlined
+    Inlined,
     /// After the compiler's simplifications, before the link's optimisations
     Late,
+}
+
+impl At {
+    /// All places, by their names.
+    const ALL: [Self; 3] = [Self::Early, Self::Inlined, Self::Late];
+
+    /// The value of the option.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Early => "early",
+            Self::Inlined => "inlined",
+            Self::Late => "late",
+        }
+    }
+
+    /// The place that a value of the option names.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|at| at.name() == name)
+    }
 }
 
 /// `--threads`

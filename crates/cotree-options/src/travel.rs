@@ -45,10 +45,23 @@ pub fn clear_environment(command: &mut Command) {
 pub struct PluginValueError(#[from] serde_json::Error);
 
 impl BuildOptions {
+    /// Where counters go in.
+    #[must_use]
+    pub fn place(&self) -> At {
+        let early = self.coverage == Some(true) || self.for_pgo == Some(true);
+        self.at.unwrap_or(if early { At::Early } else { At::Late })
+    }
+
     /// Must the compiler leave the bitcode unoptimised?
     #[must_use]
     pub fn early(&self) -> bool {
-        self.at == Some(At::Early) || self.coverage == Some(true)
+        self.place() != At::Late
+    }
+
+    /// Are targets of calls through pointers counted? Nothing if that depends on the method.
+    #[must_use]
+    pub fn asks_for_targets(&self) -> Option<bool> {
+        self.targets.or(self.for_pgo.filter(|&is_for| is_for))
     }
 
     /// What is set, by names of options.
@@ -65,8 +78,8 @@ impl BuildOptions {
         self.set().into_iter().map(|(option, _)| option).filter(|option| option != "at").collect()
     }
 
-    /// The options that are set, as the command line spells them. Of files there is the name without folders, and of
-    /// where profiles go nothing: no count depends on that.
+    /// The options that are set, as the command line spells them, and what `--for-pgo` says of `--at`. Of files there
+    /// is the name without folders, and of where profiles go nothing: no count depends on that.
     #[must_use]
     pub fn described(&self) -> BTreeMap<String, String> {
         let base = |path: &Option<PathBuf>| path.as_deref().and_then(Path::file_name).map(PathBuf::from);
@@ -77,7 +90,12 @@ impl BuildOptions {
             profile_file: None,
             ..self.clone()
         };
-        named.set().into_iter().map(|(option, value)| (option, text(&value))).collect()
+        let mut named: BTreeMap<_, _> =
+            named.set().iter().map(|(option, value)| (option.clone(), text(value))).collect();
+        if self.for_pgo == Some(true) {
+            named.insert("at".to_owned(), self.place().name().to_owned());
+        }
+        named
     }
 
     /// As environment variables, which [`read_environment`](crate::read_environment) takes them from.

@@ -35,6 +35,53 @@ pub(crate) fn simplify(module: &mut Module, target: &Target) -> Result<(), Error
     Machine::new(module, target)?.run(module, &format!("lto-pre-link<{}>", target.level.name()))
 }
 
+/// What clang does before it counts for its own PGO (`addPreInlinerPasses` and the passes before it): small functions
+/// are inlined, and become as small as they are. Each copy then has counts of its own, and what is counted costs less.
+const INLINE_SMALL: &str = "inferattrs,coro-early,function(lower-expect,simplifycfg,sroa,early-cse),\
+    cgscc(inline,function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>))";
+
+/// The attribute with which LLVM's inliner takes another threshold for the calls of a function.
+const THRESHOLD: &str = "function-inline-threshold";
+
+/// Up to which cost functions are small: as `-preinline-threshold` in LLVM.
+const SMALL: &str = "75";
+
+/// Inlines the small functions of a module that is not optimised yet.
+///
+/// # Errors
+/// LLVM's own.
+pub(crate) fn inline_small(module: &mut Module, target: &Target) -> Result<(), Error> {
+    let marked: Vec<(String, LLVMLinkage)> = module
+        .functions()
+        .filter(|function| !function.is_declaration() && function.text_attribute(THRESHOLD).is_none())
+        .map(|function| {
+            function.add_attribute(At::Function, module.text_attribute(THRESHOLD, SMALL));
+            let linkage = function.linkage();
+            function.set_linkage(lasting(linkage));
+            (function.name(), linkage)
+        })
+        .collect();
+    Machine::new(module, target)?.run(module, INLINE_SMALL)?;
+    for (name, linkage) in marked {
+        // Functions that only the module sees are gone if they have no callers left.
+        let Ok(name) = CString::new(name) else { continue };
+        if let Some(function) = module.function(&name) {
+            function.remove_text_attribute(THRESHOLD);
+            function.set_linkage(linkage);
+        }
+    }
+    Ok(())
+}
+
+/// The linkage of a function that stays when it has no callers left. The linker may have chosen this module's copy.
+fn lasting(linkage: LLVMLinkage) -> LLVMLinkage {
+    match linkage {
+        LLVMLinkage::LLVMLinkOnceAnyLinkage => LLVMLinkage::LLVMWeakAnyLinkage,
+        LLVMLinkage::LLVMLinkOnceODRLinkage => LLVMLinkage::LLVMWeakODRLinkage,
+        other => other,
+    }
+}
+
 /// Splits the coroutines of a module into functions, which the compiler has left to the link.
 ///
 /// # Errors

@@ -15,5 +15,5 @@ pub(crate) mod unit_object;
 pub(crate) mod used_object;
 
 pub use codegen::{Object, compile};
-pub(crate) use codegen::{promote_variables, simplify, split_coroutines};
+pub(crate) use codegen::{inline_small, promote_variables, simplify, split_coroutines};
 pub use target::{Level, Target};

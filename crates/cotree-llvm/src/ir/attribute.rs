@@ -73,10 +73,16 @@ impl Module {
     /// An attribute of a name that LLVM does not know.
     #[must_use]
     pub fn own_attribute(&self, name: &str) -> Attribute<'_> {
-        let (key, len) = (name.as_ptr().cast(), count(name.len()));
-        // SAFETY: LLVM copies as many bytes as it is told of, none of the value; attributes live as long as their
-        // context.
-        unsafe { Attribute::from_raw(LLVMCreateStringAttribute(self.context, key, len, key, 0)) }
+        self.text_attribute(name, "")
+    }
+
+    /// An attribute with a text.
+    #[must_use]
+    pub fn text_attribute(&self, name: &str, text: &str) -> Attribute<'_> {
+        let part = |text: &str| (text.as_ptr().cast(), count(text.len()));
+        let ((key, key_len), (value, value_len)) = (part(name), part(text));
+        // SAFETY: LLVM copies as many bytes as it is told of; attributes live as long as their context.
+        unsafe { Attribute::from_raw(LLVMCreateStringAttribute(self.context, key, key_len, value, value_len)) }
     }
 
     /// An attribute with a type.

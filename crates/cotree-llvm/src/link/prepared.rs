@@ -117,8 +117,9 @@ impl<'a> PreparedUnit<'a> {
                 let target = Target { cpu: job.options.cpu.clone(), ..Target::new(job.options.level) };
                 emit::split_coroutines(&mut module, &target)?;
             }
-            linkage::apply(&mut module, &verdicts(input, &referenced));
             harness::keep_apart(&module);
+            inline_first(&mut module, &job.options)?;
+            linkage::apply(&mut module, &verdicts(input, &referenced));
             let name = mapped_name(&input.name, &module, &temporary);
             let mut prepared = Prepared::new(module, &job.options, &defined)?;
             prepared.extracted.facts.name = name;
@@ -138,6 +139,18 @@ fn splits_coroutines(module: &Module, options: &LinkOptions) -> bool {
     let has_counters = !options.method.is_none() || options.uses_profile();
     let waits = options.early() && options.asked.coverage != Some(true);
     !waits && has_counters && module.functions().any(is_whole)
+}
+
+/// Inlines small functions if counts are to be those of the code behind that. What the linker has found of symbols must
+/// not matter yet: programs that share modules share their profiles.
+///
+/// # Errors
+/// LLVM's own.
+pub(super) fn inline_first(module: &mut Module, options: &LinkOptions) -> Result<(), Error> {
+    if !options.inlines_first() {
+        return Ok(());
+    }
+    emit::inline_small(module, &Target { cpu: options.cpu.clone(), ..Target::new(options.level) })
 }
 
 /// What the map calls a module. Objects that the compiler makes for one command have a new name each time. They are

@@ -3,7 +3,7 @@
 use super::compiled::{Marks, compiled_elsewhere};
 use super::job::Setting;
 use super::planned::{PlannedProgram, PlannedUnit};
-use super::prepared::{Prepared, PreparedUnit};
+use super::prepared::{Prepared, PreparedUnit, inline_first};
 use super::program::program_map;
 use super::selected;
 use crate::child::refuse_damaged;
@@ -80,7 +80,10 @@ pub struct PlannedFiles {
 /// # Errors
 /// See [`Error`].
 pub fn plan_files<P: AsRef<Path> + Sync>(paths: &[P], options: &LinkOptions) -> Result<PlannedFiles, Error> {
-    let prepare = |module| Prepared::new(module, options, &HashSet::new());
+    let prepare = |mut module| {
+        inline_first(&mut module, options)?;
+        Prepared::new(module, options, &HashSet::new())
+    };
     let modules = parse_files(paths)?.into_par_iter().map(prepare).collect::<Result<_, Error>>()?;
     let setting = Setting { name: unit_name(paths), options, shared: false, link: None };
     let PlannedUnit { modules, planned } = PreparedUnit { setting, modules }.analyse().plan()?;
@@ -134,11 +137,12 @@ pub struct Instrumented {
 /// # Errors
 /// See [`Error`].
 pub fn instrument(name: &str, bitcode: &[u8], options: &LinkOptions, executable: bool) -> Result<Instrumented, Error> {
-    let module = Module::parse(name, bitcode)?;
+    let mut module = Module::parse(name, bitcode)?;
     let foreign = !options.method.is_none() && Marks::of(&module).foreign;
     if foreign {
         extract::mark_optimised_before(&module);
     }
+    inline_first(&mut module, options)?;
     let modules = vec![Prepared::new(module, options, &HashSet::new())?];
     let unit = Path::new(name).file_stem().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     let setting = Setting { name: unit, options, shared: !executable, link: None };

@@ -8,6 +8,7 @@ use cotree_core::ids::{Block, Edge, IdMap};
 use cotree_core::profile::FunctionProfile;
 use cotree_core::weight::stale::Outline;
 use serde::{Deserialize, Serialize};
+use std::fs::File;
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 
@@ -56,6 +57,34 @@ pub enum WeightsError {
     },
 }
 
+/// The builds that a weights file is of. The rest of the file is not read.
+///
+/// # Errors
+/// See [`WeightsError`].
+pub fn builds(path: &Path) -> Result<Vec<Build>, WeightsError> {
+    open(path).map(|(head, _)| head.builds)
+}
+
+/// Opens a weights file: its first line, and those behind it.
+fn open(path: &Path) -> Result<(Head, io::Lines<io::BufReader<File>>), WeightsError> {
+    let read = |source| WeightsError::Read { path: path.into(), source };
+    let malformed = |reason: String| WeightsError::Malformed { path: path.into(), reason };
+    let mut lines = io::BufReader::new(crate::regular::open(path).map_err(read)?).lines();
+    let head = lines.next().transpose().map_err(read)?.unwrap_or_default();
+    let head: Head = serde_json::from_str(&head).map_err(|e| malformed(e.to_string()))?;
+    if head.schema != SCHEMA {
+        return Err(malformed(format!("its schema is {}, not {SCHEMA}", head.schema)));
+    }
+    Ok((head, lines))
+}
+
+/// Where the counters of a build are ([`Build::at`]).
+fn place(map: &BinaryMap) -> Option<String> {
+    let options = &map.program.build.options;
+    let covers = || options.get("coverage").is_some_and(|value| value == "on").then(|| "early".to_owned());
+    options.get("at").cloned().or_else(covers).filter(|at| at != "late")
+}
+
 impl Weights {
     /// Reads a weights file.
     ///
@@ -64,12 +93,7 @@ impl Weights {
     pub fn open(path: &Path) -> Result<Self, WeightsError> {
         let read = |source| WeightsError::Read { path: path.into(), source };
         let malformed = |reason: String| WeightsError::Malformed { path: path.into(), reason };
-        let mut lines = io::BufReader::new(crate::regular::open(path).map_err(read)?).lines();
-        let head = lines.next().transpose().map_err(read)?.unwrap_or_default();
-        let head: Head = serde_json::from_str(&head).map_err(|e| malformed(e.to_string()))?;
-        if head.schema != SCHEMA {
-            return Err(malformed(format!("its schema is {}, not {SCHEMA}", head.schema)));
-        }
+        let (head, lines) = open(path)?;
         let mut weights = Self { profile: head.profile, builds: head.builds, ..Self::default() };
         for line in lines {
             let line: Line = serde_json::from_str(&line.map_err(read)?).map_err(|e| malformed(e.to_string()))?;
@@ -96,9 +120,9 @@ impl Weights {
 /// # Errors
 /// Errors of `out`.
 pub fn write(out: &mut dyn Write, units: &[(&BinaryMap, &UnitProfile)], profile: &str) -> io::Result<()> {
-    let build = |(_, unit): &(&BinaryMap, &UnitProfile)| {
+    let build = |(map, unit): &(&BinaryMap, &UnitProfile)| {
         let name = unit.binary.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        Build { name, id: unit.unit.to_string(), runs: unit.runs.total() }
+        Build { name, id: unit.unit.to_string(), runs: unit.runs.total(), at: place(map) }
     };
     let head = Head { schema: SCHEMA.into(), profile: profile.into(), builds: units.iter().map(build).collect() };
     serde_json::to_writer(&mut *out, &head)?;

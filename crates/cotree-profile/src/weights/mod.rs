@@ -13,7 +13,7 @@ mod modules;
 mod refusal;
 pub mod targets;
 
-pub use file::{SCHEMA, WeightsError, write};
+pub use file::{SCHEMA, WeightsError, builds, write};
 pub use modules::module_name;
 pub use refusal::refused;
 
@@ -34,6 +34,9 @@ pub struct Build {
     pub id: String,
     /// How many runs there were.
     pub runs: u64,
+    /// Where its counters are, as `--at` names it, if that is not behind the compiler's inlining.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
 }
 
 /// The counts of one function.

@@ -51,6 +51,18 @@ fn line(module: &str, function: &Function, count: u64) -> String {
 }
 
 #[test]
+fn builds_say_where_they_were_counted() {
+    let builds = r#"[{"name":"p","id":"1","runs":2},{"name":"p","id":"2","runs":1,"at":"early"}]"#;
+    let file = tempfile::NamedTempFile::new().expect("a temporary file");
+    // Whoever asks for the builds alone does not wait for the functions.
+    std::fs::write(file.path(), format!("{{\"schema\":\"cotree-weights/1\",\"builds\":{builds}}}\nno function\n"))
+        .expect("it can be written");
+    let builds = super::builds(file.path()).expect("the first line is well-formed");
+    assert_eq!(builds.iter().map(|build| build.at.as_deref()).collect::<Vec<_>>(), [None, Some("early")]);
+    assert!(Weights::open(file.path()).is_err());
+}
+
+#[test]
 fn weights_are_found_by_symbol_shape_and_module() {
     let (f, changed) = (function("f", 0), function("f", 1));
     let text = format!("{HEAD}{}{}", line("a/x.o", &f, 1), line("b/y.o", &f, 2));

@@ -5,7 +5,7 @@ use super::cargo_verbs::Verb;
 use super::cargo_workspace::Workspace;
 use super::{Error, bench, cargo_build, coverage, pgo, weights};
 use crate::{coded, progress};
-use cotree_options::BuildOptions;
+use cotree_options::{At, BuildOptions};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -18,6 +18,13 @@ pub fn run(mut options: BuildOptions, arguments: Vec<OsString>) -> miette::Resul
     }
     if line.own().any(|word| word == "--quiet" || word == "-q") {
         progress::forbid();
+    }
+    if line.kind == Verb::Pgo && options.profile.is_none() {
+        options.for_pgo.get_or_insert(true);
+    }
+    if options.for_pgo == Some(true) {
+        // Rust's programs are made of small functions, and each of their copies is to have counts of its own.
+        options.at.get_or_insert(At::Inlined);
     }
     // Options may stand in front of `cargo`, or between it and the verb. Only now all of them are known.
     let _made = weights::resolve_all(&mut options)?;

@@ -8,8 +8,9 @@
 use super::unpack::{cache_folder, is_private};
 use crate::coded;
 use crate::folder::{self, Folder};
-use cotree_options::BuildOptions;
+use cotree_options::{At, BuildOptions};
 use cotree_profile::recover::recover_file;
+use cotree_profile::weights::Build;
 use cotree_profile::{atomic, raw, regular, weights};
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use std::fs::DirBuilder;
@@ -18,13 +19,44 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// Replaces the profiles that options name by files of weights. A file of weights stays what it is.
+/// Replaces the profiles that options name by files of weights. A file of weights stays what it is. A build by a
+/// profile is told its counts where they were counted, if the options don't say where.
 pub fn resolve_all(options: &mut BuildOptions) -> Result<Made> {
     let mut made = Made::default();
     for file in [&mut options.weights, &mut options.use_profile].into_iter().flatten() {
         *file = made.resolve(file)?;
     }
+    if let (Some(file), None, None | Some(false)) = (&options.use_profile, options.at, options.coverage) {
+        let counted = counted_at(&weights::builds(file).map_err(coded::report)?)?;
+        options.at = counted.filter(|&at| at != options.place());
+    }
     Ok(made)
+}
+
+/// Where all builds of a profile were counted, if it has any.
+fn counted_at(builds: &[Build]) -> Result<Option<At>> {
+    let place = |build: &Build| match build.at.as_deref() {
+        None => Ok(At::Late),
+        Some(name) => At::from_name(name).ok_or_else(|| {
+            miette!(
+                "{} was counted --at {name}, which this version does not know: use the version that counted it",
+                build.name
+            )
+        }),
+    };
+    let mut places = builds.iter().map(place).collect::<Result<Vec<At>>>()?;
+    places.sort_by_key(|at| at.name());
+    places.dedup();
+    match places.as_slice() {
+        [] => Ok(None),
+        [only] => Ok(Some(*only)),
+        [first, second, ..] => Err(miette!(
+            "the profile has runs of builds that were counted --at {} and --at {}, and a build can be told counts at one \
+             place only: say which with --at, or leave the other runs out",
+            first.name(),
+            second.name()
+        )),
+    }
 }
 
 /// Folders of weights, which are removed when they are no longer used.

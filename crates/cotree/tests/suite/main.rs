@@ -41,6 +41,7 @@ mod exclusions;
 mod explain;
 mod exports;
 mod findings;
+mod for_pgo;
 mod foreign_code;
 mod gcov_json;
 mod hostile_files;

@@ -36,12 +36,13 @@ const fn tried(option: &'static str, values: &'static [&'static str]) -> Tried {
 const TRIED: &[Tried] = &[
     tried("verify", &[""]),
     tried("targets", &["on", "off"]),
+    tried("for-pgo", &["on"]),
     tried("coverage", &[""]),
     Tried { beside: "--coverage", ..tried("mcdc", &[""]) },
     tried("weights", &["edge.weights"]),
     tried("use", &["edge.weights"]),
     tried("profile-file", &["here.%p.cotree"]),
-    Tried { usual: &["late"], ..tried("at", &["early"]) },
+    Tried { usual: &["late"], ..tried("at", &["early", "inlined"]) },
     tried("lto", &["on"]),
     tried("include", &["mid"]),
     tried("exclude", &["mid"]),
@@ -248,7 +249,7 @@ impl Made {
         let project = &self.project;
         self.linked.entry(line.to_owned()).or_insert_with(|| {
             // Before it is optimised, code is compiled in another way.
-            let early = line.contains("--at") || line.contains("--coverage");
+            let early = ["--at", "--coverage", "--for-pgo"].iter().any(|option| line.contains(option));
             let files = if early { "p.c q.c" } else { "p.o q.o" };
             project.ok(&format!("{line} cc -O2 -g -w -o p {files} -lpthread"));
             sections(&fs::read(project.path("p")).expect("an executable"))

@@ -119,7 +119,7 @@ fn random_loops_2() {
 const USUAL: [&str; 5] = ["cc -O2", "cc -O1", "cc -O3", "cc -Os", "--threads on cc -O2"];
 
 /// The others in one of these ways.
-const OTHER: [&str; 18] = [
+const OTHER: [&str; 20] = [
     "--coverage cc -O2",
     "--coverage cc -O0",
     "--profile block cc -O2",
@@ -136,6 +136,8 @@ const OTHER: [&str; 18] = [
     "--at early cc -O2",
     "--at early cc -O1",
     "--at early --profile path cc -O3",
+    "--at inlined cc -O2",
+    "--at inlined --profile path cc -O1",
     "cc -O0",
     "--profile path cc -O0",
 ];

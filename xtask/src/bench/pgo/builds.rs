@@ -13,6 +13,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// Counts what `--use` needs.
+const FOR_PGO: &str = "--for-pgo";
+
 /// What builds print, as a hash.
 type Printed = String;
 
@@ -45,11 +48,12 @@ impl<'a> Builds<'a> {
 
     /// By cotree.
     pub fn ours(&self) -> Result<(Figures, Printed)> {
-        let objects = self.objects()?;
+        let objects = self.objects(&[])?;
         let (plain, printed) = self.count(&self.by_cotree(&objects, &["--profile", "none"], Lto::Off, "none")?)?;
         let joined = self.by_cotree(&objects, &["--profile", "none"], Lto::On, "none-joined")?;
+        let objects = self.objects(&[FOR_PGO])?;
         let trained = |lto, name: &str| -> Result<String> {
-            let counted = self.by_cotree(&objects, &[], lto, name)?;
+            let counted = self.by_cotree(&objects, &[FOR_PGO], lto, name)?;
             Ok(campaign::profiles(self.context, self.subject, &counted)?.display().to_string())
         };
         let profile = trained(Lto::Off, "counted")?;
@@ -98,15 +102,15 @@ impl<'a> Builds<'a> {
         matches!(self.subject, Subject::Rust(_))
     }
 
-    /// The bitcode that all of cotree's builds of a C program start from.
-    fn objects(&self) -> Result<Vec<PathBuf>> {
+    /// The bitcode that cotree's builds of a C program with these options start from.
+    fn objects(&self, options: &[&str]) -> Result<Vec<PathBuf>> {
         let Subject::C(program) = self.subject else { return Ok(Vec::new()) };
         let folder = self.folder.join("objects");
         workspace::fresh(&folder)?;
         let mut objects = Vec::new();
         for (index, source) in program.sources.iter().enumerate() {
             let object = folder.join(format!("{index}.o"));
-            let compiler = self.context.cotree_cc(&[], program.cxx);
+            let compiler = self.context.cotree_cc(options, program.cxx);
             command::succeed(&mut program.compile(compiler, &["-O2"], source, &object))?;
             objects.push(object);
         }

@@ -22,7 +22,13 @@ const DEADLINE: &str = "60";
 /// Compiles by profiles; gives how many were tried.
 fn check_program(seed: u64) -> usize {
     let (counted, used) = BUILDS[usize::try_from(seed).expect("small") % BUILDS.len()];
-    let early = if seed % 5 == 4 { "--at early" } else { "" };
+    // Where something is counted by `--for-pgo`, the builds that use it see that by the profile.
+    let (of_all, of_counting) = match seed % 5 {
+        4 => ("--at early", ""),
+        1 => ("", "--for-pgo"),
+        3 => ("", "--at inlined"),
+        _ => ("", ""),
+    };
     let ours = programs::program(seed, false);
     // Its functions have the names of ours, and so has what it needs of the language.
     let Some(other) = (1..).map(|more| programs::program(seed + 1000 * more, false)).find(|o| o.cxx == ours.cxx) else {
@@ -32,7 +38,7 @@ fn check_program(seed: u64) -> usize {
     keeping(Project::new(&[]), |project| {
         let build = |text: &str, options: &str, level: &str, program: &str| {
             fs::write(project.path(name), text).expect("a file");
-            let line = format!("{options} {early} {driver} {level} -g -w -pthread -o {program} {name}");
+            let line = format!("{options} {of_all} {driver} {level} -g -w -pthread -o {program} {name}");
             let output = project.cotree(&line).output().expect("cotree starts");
             let said = String::from_utf8_lossy(&output.stderr).into_owned();
             assert!(output.status.success(), "seed {seed}, {line}: {said}");
@@ -46,7 +52,7 @@ fn check_program(seed: u64) -> usize {
         build(&ours.text, "--profile none", counted, "plain");
         let truth = run("plain");
         let weights = |what: &str, text: &str| {
-            build(text, "--targets", counted, what);
+            build(text, &format!("--targets {of_counting}"), counted, what);
             run(what);
             project.ok(&format!("export --format weights {what}.cotree"))
         };
@@ -61,7 +67,7 @@ fn check_program(seed: u64) -> usize {
         for (what, weights) in &profiles {
             fs::write(project.path("weights"), weights).expect("a file");
             build(&ours.text, "--use weights", used, "used");
-            assert_eq!(run("used"), truth, "seed {seed}, {used} {early}, by the profile `{what}`");
+            assert_eq!(run("used"), truth, "seed {seed}, {used} {of_all} {of_counting}, by the profile `{what}`");
         }
         refuses_damaged_files(project, &ours, driver, name, seed);
         profiles.len()
