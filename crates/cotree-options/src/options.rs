@@ -320,9 +320,6 @@ pub enum At {
 }
 
 impl At {
-    /// All places, by their names.
-    const ALL: [Self; 3] = [Self::Early, Self::Inlined, Self::Late];
-
     /// The value of the option.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -336,7 +333,7 @@ impl At {
     /// The place that a value of the option names.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|at| at.name() == name)
+        Self::value_variants().iter().copied().find(|at| at.name() == name)
     }
 }
 

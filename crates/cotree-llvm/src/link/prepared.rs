@@ -56,8 +56,7 @@ impl Prepared {
     /// LLVM's own; also if it has changed more than that.
     fn with_variables_in_registers(self, options: &LinkOptions) -> Result<Self, Error> {
         let Self { mut module, extracted: compiled } = self;
-        let target = Target { cpu: options.cpu.clone(), ..Target::new(options.level) };
-        emit::promote_variables(&mut module, &target)?;
+        emit::promote_variables(&mut module, &target(options))?;
         let mut prepared = Self::of_changed(module, options);
         prepared.extracted.take_facts_of(compiled).map_err(|function| Error::Internal {
             module: prepared.module.name.clone(),
@@ -114,8 +113,7 @@ impl<'a> PreparedUnit<'a> {
                 extract::mark_optimised_before(&module);
             }
             if splits_coroutines(&module, &job.options) {
-                let target = Target { cpu: job.options.cpu.clone(), ..Target::new(job.options.level) };
-                emit::split_coroutines(&mut module, &target)?;
+                emit::split_coroutines(&mut module, &target(&job.options))?;
             }
             harness::keep_apart(&module);
             inline_first(&mut module, &job.options)?;
@@ -150,7 +148,12 @@ pub(super) fn inline_first(module: &mut Module, options: &LinkOptions) -> Result
     if !options.inlines_first() {
         return Ok(());
     }
-    emit::inline_small(module, &Target { cpu: options.cpu.clone(), ..Target::new(options.level) })
+    emit::inline_small(module, &target(options))
+}
+
+/// What passes have to know that run before anything is counted.
+fn target(options: &LinkOptions) -> Target {
+    Target { cpu: options.cpu.clone(), ..Target::new(options.level) }
 }
 
 /// What the map calls a module. Objects that the compiler makes for one command have a new name each time. They are

@@ -22,7 +22,7 @@ pub fn run(mut options: BuildOptions, arguments: Vec<OsString>) -> miette::Resul
     if line.kind == Verb::Pgo && options.profile.is_none() {
         options.for_pgo.get_or_insert(true);
     }
-    if options.for_pgo == Some(true) {
+    if options.for_pgo == Some(true) && options.coverage != Some(true) {
         // Rust's programs are made of small functions, and each of their copies is to have counts of its own.
         options.at.get_or_insert(At::Inlined);
     }

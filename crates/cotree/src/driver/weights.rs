@@ -122,7 +122,8 @@ fn cache() -> Option<PathBuf> {
 /// What the weights of profiles are made of.
 fn key(name: &str, profiles: &[PathBuf]) -> Result<String> {
     let mut sum = md5::Context::new();
-    for text in [weights::SCHEMA, name] {
+    // Weights that were made before they said where counts are from must not be taken for late ones.
+    for text in [weights::SCHEMA, "at", name] {
         sum.consume((text.len() as u64).to_le_bytes());
         sum.consume(text);
     }

@@ -48,6 +48,7 @@ fn what_ends_in_coroutines_without_counters_is_known() {
     for profile in ["edge", "path"] {
         for level in ["-O0", "-O2"] {
             all_is_exact(&format!("--profile {profile} --at early"), level);
+            all_is_exact(&format!("--profile {profile} --at inlined"), level);
         }
     }
 }

@@ -197,6 +197,10 @@ fn a_build_is_told_counts_where_they_were_counted() {
     project.ok("--use folder cc -O2 -g -c -o p.o p.c");
     project.ok("--use folder cc -O2 -g -o apart p.o");
     all_have_counts("apart");
+    // A profile that is named at the link alone comes too late.
+    project.ok("cc -O2 -g -c -o p.o p.c");
+    let said = project.fails("--use folder cc -O2 -g -o late p.o");
+    assert!(said.contains("p.o was compiled for --at late, and this link is --at early"), "{said}");
     // Another place can be named, and the counts are a guess there.
     let said = build("--use p.cotree --at late", "late");
     assert!(said.contains("have changed since the profile"), "{said}");
